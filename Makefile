@@ -1,0 +1,58 @@
+# `make` needs python3 (3.11 or newer) and nothing else: .venv is made by whichever
+# target runs first, from requirements.lock, and again when that file changes.
+PYTHON ?= python3
+ARGS   ?=
+BIN    := .venv/bin
+READY  := .venv/ready
+PIP    := $(BIN)/python -m pip install -qq --no-compile --disable-pip-version-check
+LOCKED := --no-deps --require-hashes -r requirements.lock
+
+.DEFAULT_GOAL := help
+.PHONY: help load demo ui test check fmt-check lint types layers sql fmt accept bench lock
+
+help:  ## show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+load: $(READY)  ## load every agent found on this machine (ARGS="...": see `agentlake load --help`)
+	@$(BIN)/agentlake load $(ARGS)
+demo: $(READY)  ## load the shipped examples into a throw-away warehouse and show them
+	@$(BIN)/agentlake demo $(ARGS)
+ui: $(READY)  ## start Dagster on your warehouse
+	@$(BIN)/agentlake ui $(ARGS)
+
+test: $(READY)  ## run the tests (ARGS="-k codex -x", "-n 2", ...)
+	@$(BIN)/pytest $(ARGS)
+check: fmt-check lint types layers sql test  ## everything that CI checks
+fmt-check: $(READY)  ## is everything formatted?
+	@$(BIN)/ruff format --check --quiet . && $(BIN)/sqlfmt --check --quiet sql
+lint: $(READY)  ## ruff
+	@$(BIN)/ruff check --quiet .
+types: $(READY)  ## mypy, strict
+	@$(BIN)/mypy
+layers: $(READY)  ## imports go one way
+	@cd .typing && ../$(BIN)/lint-imports --no-logo ../pyproject.toml
+sql: $(READY)  ## sqlfluff on the models
+	@$(BIN)/sqlfluff lint --disable-progress-bar sql
+fmt: $(READY)  ## format and repair what can be repaired
+	@$(BIN)/ruff check --fix --quiet . ; $(BIN)/ruff format --quiet . && $(BIN)/sqlfmt --quiet sql
+
+accept: $(READY)  ## rewrite the expected records and rows (NAME=codex: only those); read the diff
+	@AGENTLAKE_ACCEPT=1 $(BIN)/pytest -q $(if $(NAME),-k "$(NAME)") $(ARGS)
+bench: $(READY)  ## measure against the budgets (minutes)
+	@$(BIN)/python benchmarks/run.py $(ARGS)
+lock: $(READY)  ## resolve requirements.lock again (ARGS=--upgrade: to the newest versions)
+	@$(BIN)/uv pip compile --system-certs pyproject.toml --group dev --universal --python-version 3.11 --generate-hashes \
+	    --custom-compile-command "make lock" --quiet --output-file requirements.lock $(ARGS)
+
+# uv needs a fifth of pip's time; pip does it where uv is not to be had, or not let out.
+# .typing shows the tools that do not know our import hook where `agentlake.*` is.
+$(READY): requirements.lock
+	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("agentlake needs Python 3.11 or newer; \
+	$(PYTHON) is " + sys.version.split()[0] + ". Choose another: make PYTHON=python3.12 ...")'
+	@echo "making .venv (a minute at most, once) ..." >&2
+	@$(PYTHON) -m venv .venv
+	@{ $(PIP) uv==0.13.9 && $(BIN)/uv pip install --system-certs --quiet --python $(BIN)/python $(LOCKED); } || $(PIP) $(LOCKED)
+	@$(PIP) --no-deps --no-build-isolation --editable .
+	@mkdir -p .typing/agentlake && ln -sfn $(foreach d,adapters fixtures models pipelines sql,../../$(d)) \
+	    $(addprefix ../../agentlake/,__init__.py __main__.py py.typed) .typing/agentlake/
+	@touch $@

@@ -1,0 +1,137 @@
+"""Decode a JSON record into a typed struct, and save what can be saved of a bad one.
+
+The fast way is one typed msgspec decode. When it fails, the record is decoded
+without types, the one offending value is taken out and named in a Reject, and the
+rest is converted again: an odd field must not cost the record its usage.
+"""
+
+import json
+import re
+from datetime import UTC, datetime
+from typing import Any, Generic, TypeVar
+
+import msgspec
+
+from agentlake.adapters.sdk.contract import Reject
+
+T = TypeVar("T")
+
+_encoder = msgspec.json.Encoder()
+_untyped = msgspec.json.Decoder()
+_at = re.compile(r" - at `\$(?P<path>.*)`$")
+_step = re.compile(r"\.([^.\[\]]+)|\[(\d+)\]")
+_surrogate = re.compile("[\ud800-\udfff]")
+
+_MOST_REPAIRS = 64
+_MILLISECONDS = 1e11  # a larger time is no number of seconds
+_LATEST = 1e14
+
+
+class Unreadable(ValueError):
+    """The record is no JSON, or not of the shape that its decoder asks for."""
+
+
+def encode(value: Any) -> bytes:
+    """A value as compact JSON in UTF-8."""
+    return _encoder.encode(value)
+
+
+class Decoder(Generic[T]):
+    """Decodes records into `shape`; `(value, rejects)` of a damaged one."""
+
+    def __init__(self, shape: type[T]) -> None:
+        self._typed = msgspec.json.Decoder(shape)
+
+    def decode(self, data: bytes) -> tuple[T, list[Reject]]:
+        """The typed value, and a Reject for each part that had to be left out.
+
+        Leading NUL bytes (a crash leaves them) and a byte order mark are skipped.
+        Raises Unreadable when nothing of the record can be understood.
+        """
+        try:
+            return self._typed.decode(data), []
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            return self._salvage(data)
+
+    def _salvage(self, data: bytes) -> tuple[T, list[Reject]]:
+        value = untyped(data)
+        reason = ""
+        rejects: list[Reject] = []
+        for _ in range(_MOST_REPAIRS):
+            try:
+                return self._typed.decode(encode(value)), rejects
+            except msgspec.ValidationError as error:
+                reason = str(error)
+                try:
+                    reject = _repair(value, reason)
+                except LookupError:
+                    raise Unreadable(reason) from error
+                if reject is not None:
+                    rejects.append(reject)
+        msg = f"more than {_MOST_REPAIRS} odd values, the last: {reason}"
+        raise Unreadable(msg)
+
+
+def untyped(data: bytes) -> Any:
+    """The record as dicts and lists; lone surrogates become U+FFFD.
+
+    Raises Unreadable when it is no JSON.
+    """
+    body = data.lstrip(b"\0").removeprefix(b"\xef\xbb\xbf")
+    try:
+        return _untyped.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        pass
+    try:
+        return _without_surrogates(json.loads(body.decode("utf-8", "replace")))
+    except (ValueError, RecursionError) as error:
+        raise Unreadable(f"no JSON: {error}") from error
+
+
+def _without_surrogates(value: Any) -> Any:
+    match value:
+        case str():
+            return _surrogate.sub("\ufffd", value)
+        case list():
+            return [_without_surrogates(item) for item in value]
+        case dict():
+            return {
+                _without_surrogates(key): _without_surrogates(item)
+                for key, item in value.items()
+            }
+        case _:
+            return value
+
+
+def _repair(value: Any, reason: str) -> Reject | None:
+    """Set right the value that msgspec's message points at, or take it out.
+
+    A whole number written as `12.0`, and a time written as seconds or milliseconds
+    since 1970, are what they mean; everything else is named in a Reject.
+    Raises LookupError when the message points nowhere.
+    """
+    found = _at.search(reason)
+    steps = _step.findall(found["path"]) if found else []
+    if not steps:
+        raise LookupError(reason)
+    for name, index in steps[:-1]:
+        value = value[name or int(index)]
+    name, index = steps[-1]
+    step = name or int(index)
+    meant = _meant(value[step], reason)
+    if meant is None:
+        del value[step]
+        return Reject(reason.replace("`$.", "`"))
+    value[step] = meant
+    return None
+
+
+def _meant(value: Any, reason: str) -> Any:
+    match value:
+        case float() if value.is_integer() and "Expected `int" in reason:
+            return int(value)
+        case int() | float() if "Expected `datetime" in reason and 0 < value < _LATEST:
+            seconds = value / 1000 if value > _MILLISECONDS else value
+            return datetime.fromtimestamp(seconds, UTC).isoformat()
+        case _:
+            return None

@@ -1,0 +1,27 @@
+"""The base of every fact, and the few types that their fields are made of.
+
+A fact is one typed row that an adapter's `parse` makes of a record. It repeats
+what the disk said: absent is None, ids are the vendor's own, no field is
+computed from another record.
+"""
+
+from datetime import datetime
+from typing import Annotated, ClassVar, TypeAlias
+
+import msgspec
+
+Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0)]
+"""A number of tokens, bytes, searches: whole and never negative."""
+
+Moment: TypeAlias = datetime
+"""A point in time; stored as timestamptz (UTC, microseconds). Naive means UTC."""
+
+
+class Fact(msgspec.Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True):
+    """One row of a `staging` table; the subclass names the table.
+
+    The loader adds the lineage to each row: source, stream_id, generation, seq,
+    part (which fact of its kind within the record) and load_id.
+    """
+
+    TABLE: ClassVar[str]

@@ -1,0 +1,39 @@
+"""A message, as one record shows it."""
+
+from typing import ClassVar
+
+from agentlake.models.fact import Fact, Moment
+
+
+class Message(Fact, frozen=True, kw_only=True, gc=False, omit_defaults=True):
+    """One occurrence of one message; its text is in its blocks.
+
+    A message that the agent writes in several records (one per content block)
+    has one such row per record, all with the same message_id.
+    """
+
+    TABLE: ClassVar[str] = "messages"
+
+    session_id: str
+    agent_id: str | None = None
+    message_id: str
+    record_id: str | None = None
+    """The record's own id, where it differs from the message's."""
+    parent_record_id: str | None = None
+    request_session_id: str | None = None
+    """Session in which the request was made, on a copied record."""
+    forked_from_session_id: str | None = None
+    """Session from which a branch copied the record."""
+    turn_id: str | None = None
+    role: str
+    kind: str
+    model: str | None = None
+    sent_at: Moment | None = None
+    is_sidechain: bool | None = None
+    ordinal: int | None = None
+    cwd: str | None = None
+    git_branch: str | None = None
+    client_version: str | None = None
+    entrypoint: str | None = None
+    team: str | None = None
+    agent_type: str | None = None

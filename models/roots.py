@@ -1,0 +1,22 @@
+"""Where a source looks for its streams, said as data."""
+
+import msgspec
+
+
+class Root(msgspec.Struct, frozen=True, kw_only=True):
+    """One place of a source: its default folders, and the variable that moves it.
+
+    `default` may use `~` for the home that is asked for and
+    `${XDG_CONFIG_HOME:-~/.config}` for a variable with its fallback. Folders
+    that do not exist are fine: list the places of every operating system.
+
+    `env` is the agent's own variable. Its value, a path or a comma-separated
+    list of paths, takes the place of this root's `default`, and of no other's.
+
+    `strip` is the last folder that people put into a path although the root
+    lies above it: with `strip="projects"`, `~/.claude/projects` means `~/.claude`.
+    """
+
+    default: tuple[str, ...]
+    env: str | None = None
+    strip: str | None = None

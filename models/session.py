@@ -1,0 +1,43 @@
+"""A fragment of what is known about a session."""
+
+from typing import ClassVar
+
+from agentlake.models.fact import Fact, Moment
+
+
+class Session(Fact, frozen=True, kw_only=True, gc=False, omit_defaults=True):
+    """One statement about one session, or about one of its subagents.
+
+    Many fragments make a session: a title line, a header, a side file. The core
+    model picks for each column by the rule of that column; a fragment only says
+    what its record said.
+    """
+
+    TABLE: ClassVar[str] = "sessions"
+
+    session_id: str
+    agent_id: str | None = None
+    parent_session_id: str | None = None
+    relation: str | None = None
+    """subagent, fork or continuation; None when the record does not say."""
+    agent_type: str | None = None
+    team: str | None = None
+    title: str | None = None
+    title_source: str | None = None
+    """custom, ai, index or summary: which kind of record gave the title."""
+    leaf_record_id: str | None = None
+    """For a summary title: the record whose session it belongs to."""
+    cwd: str | None = None
+    git_branch: str | None = None
+    git_commit: str | None = None
+    repo_url: str | None = None
+    client_version: str | None = None
+    entrypoint: str | None = None
+    provider: str | None = None
+    category: str | None = None
+    """interactive, automated or system, where the format says it."""
+    replay_base: str | None = None
+    """Thread that this session refers to instead of copying it."""
+    own_from_ordinal: int | None = None
+    """Records with a smaller ordinal are inherited context."""
+    started_at: Moment | None = None

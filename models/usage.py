@@ -1,0 +1,53 @@
+"""What a request to a model cost in tokens, as one record shows it."""
+
+from typing import ClassVar
+
+from agentlake.models.fact import Count, Fact, Moment
+
+
+class Usage(Fact, frozen=True, kw_only=True, gc=False, omit_defaults=True):
+    """One occurrence of the usage of one request, in the one token convention.
+
+    input, cache_read and cache_write are disjoint (their sum is the prompt);
+    cache_write_1h is a part of cache_write; output includes reasoning. Every
+    occurrence is kept: which one is the bill is decided in `core`.
+    """
+
+    TABLE: ClassVar[str] = "usage"
+
+    session_id: str
+    agent_id: str | None = None
+    message_id: str | None = None
+    request_id: str | None = None
+    record_id: str | None = None
+    request_session_id: str | None = None
+    forked_from_session_id: str | None = None
+    turn_id: str | None = None
+    kind: str = "call"
+    """call: the numbers of one request; counter: a running total with the last
+    request's numbers beside it; record: the vendor's own per-response record."""
+    call_part: str = ""
+    """Which extra request of the call this is (`advisor:0`); "" is the call itself."""
+    provider: str | None = None
+    model: str | None = None
+    called_at: Moment | None = None
+    input_tokens: Count | None = None
+    cache_read_tokens: Count | None = None
+    cache_write_tokens: Count | None = None
+    cache_write_1h_tokens: Count | None = None
+    output_tokens: Count | None = None
+    reasoning_tokens: Count | None = None
+    web_search_requests: Count | None = None
+    service_tier: str | None = None
+    reported_cost_usd: float | None = None
+    is_final: bool | None = None
+    """Whether the record knows why the reply ended."""
+    ordinal: int | None = None
+    counter: str | None = None
+    """The running total as text, its fields joined by `/`: equal text, equal total."""
+    total_input_tokens: Count | None = None
+    """Fields of the running total, in the same convention, for a counter."""
+    total_cache_read_tokens: Count | None = None
+    total_cache_write_tokens: Count | None = None
+    total_output_tokens: Count | None = None
+    total_reasoning_tokens: Count | None = None

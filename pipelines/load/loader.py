@@ -1,0 +1,208 @@
+"""One load: what changed on disk goes into raw and staging, checkpoint included.
+
+Streams are taken newest first, so that the first minutes of a long load answer
+questions about today; an interrupted load goes on where it was.
+"""
+
+import gc
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+
+import msgspec
+
+from agentlake.adapters.sdk.readers.document import TooLarge
+from agentlake.pipelines.load.checkpoint import Checkpoint, save
+from agentlake.pipelines.load.plan import Found, Selects, SourcePlan, Work, look
+from agentlake.pipelines.load.read import Piece, pieces
+from agentlake.pipelines.load.replay import replay
+from agentlake.pipelines.load.report import LoadReport, SourceReport
+from agentlake.pipelines.load.write import HalfWritten, Writer, deferred, record_load
+from agentlake.pipelines.warehouse.connect import Connection, transaction
+from agentlake.pipelines.warehouse.schema import ensure
+
+REFRESH_EVERY_S = 30.0
+
+OnProgress = Callable[[LoadReport], None]
+Refresh = Callable[[Connection], object]
+
+
+def load(
+    connection: Connection,
+    plans: Sequence[SourcePlan],
+    *,
+    selects: Selects | None = None,
+    on_progress: OnProgress = lambda _: None,
+    refresh: Refresh = lambda _: None,
+) -> LoadReport:
+    """Load what changed; nothing is opened that looks as it did last time.
+
+    `selects` limits the load to some streams. `refresh` brings the models up to
+    date: it is called now and then during a long load, and at its end.
+    """
+    ensure(connection, [plan.adapter.SOURCE for plan in plans])
+    report = _new_report(connection, plans)
+    work: list[Work] = []
+    for plan in plans:
+        with _timed(report.sources[plan.adapter.SOURCE]) as one:
+            work += _look(connection, plan, selects, report, one)
+    work.sort(key=lambda one: one.signature.mtime_ns, reverse=True)
+    with _without_garbage_collection():
+        _read_all(connection, plans, work, report, on_progress, refresh)
+    refresh(connection)
+    return report
+
+
+def _new_report(connection: Connection, plans: Sequence[SourcePlan]) -> LoadReport:
+    rows = connection.execute("select coalesce(max(load_id), 0) from meta.loads")
+    (last,) = rows.fetchall()[0]
+    sources = [
+        SourceReport(
+            source=plan.adapter.SOURCE, found=bool(plan.roots), looked_in=plan.looked_in
+        )
+        for plan in plans
+    ]
+    return LoadReport(load_id=last + 1, sources={one.source: one for one in sources})
+
+
+def _look(
+    connection: Connection,
+    plan: SourcePlan,
+    selects: Selects | None,
+    report: LoadReport,
+    one: SourceReport,
+) -> list[Work]:
+    found = look(connection, plan, report.load_id, selects)
+    if found.outdated:
+        with transaction(connection):
+            one.replayed = replay(connection, plan.adapter, report.load_id)
+            record_load(connection, report)
+        found = look(connection, plan, report.load_id, selects)
+    one.streams = found.streams
+    _note(connection, one, found)
+    return found.work
+
+
+def _note(connection: Connection, one: SourceReport, found: Found) -> None:
+    """Write down what is missing, back or unreadable, if that is news."""
+    now = datetime.now(UTC)
+    replace = msgspec.structs.replace
+    changed = [replace(item, missing_since=now) for item in found.missing]
+    changed += [
+        replace(item, path=path, missing_since=None) for item, path in found.moved
+    ]
+    for item, reason in found.unreadable:
+        one.deferred.append((item.path, reason))
+        if item.reason != reason:
+            changed.append(deferred(item, reason))
+    if changed:
+        with transaction(connection):
+            save(connection, changed)
+
+
+def _read_all(
+    connection: Connection,
+    plans: Sequence[SourcePlan],
+    work: Sequence[Work],
+    report: LoadReport,
+    on_progress: OnProgress,
+    refresh: Refresh,
+) -> None:
+    writers = {
+        plan.adapter.SOURCE: Writer(
+            connection, plan.adapter.SOURCE, plan.adapter, report
+        )
+        for plan in plans
+    }
+    refreshed_at = time.monotonic()
+    for one in work:
+        source = one.adapter.SOURCE
+        with _timed(report.sources[source]) as part:
+            _read(connection, one, writers[source], part)
+        on_progress(report)
+        if time.monotonic() - refreshed_at > REFRESH_EVERY_S:
+            _commit_all(writers, report)
+            refresh(connection)
+            refreshed_at = time.monotonic()
+    _commit_all(writers, report)
+
+
+def _commit_all(writers: dict[str, Writer], report: LoadReport) -> None:
+    for source, writer in writers.items():
+        with _timed(report.sources[source]):
+            writer.commit()
+
+
+def _read(
+    connection: Connection, work: Work, writer: Writer, part: SourceReport
+) -> None:
+    """Read one stream to its end; one that cannot be read is deferred."""
+    part.read += 1
+    checkpoint = work.checkpoint
+    try:
+        for piece in pieces(connection, work):
+            writer.add(checkpoint.stream_id, piece.generation, piece.records)
+            checkpoint = _advanced(checkpoint, work, piece)
+            writer.add_checkpoint(checkpoint)
+            if writer.is_full:
+                writer.commit()
+    except _unreadable() as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        part.deferred.append((work.stream.path, reason))
+        writer.add_checkpoint(deferred(checkpoint, reason))
+        return
+    writer.add_checkpoint(
+        msgspec.structs.replace(
+            checkpoint,
+            signature=work.signature,
+            status="waiting" if piece.waiting and not work.settled else "loaded",
+        )
+    )
+
+
+def _advanced(checkpoint: Checkpoint, work: Work, piece: Piece) -> Checkpoint:
+    """The checkpoint in the middle of a stream: without signature, so to be read on."""
+    return msgspec.structs.replace(
+        checkpoint,
+        path=work.stream.path,
+        signature=None,
+        cursor=piece.cursor,
+        generation=piece.generation,
+        parser_version=work.adapter.PARSER_VERSION,
+        records=checkpoint.records + len(piece.records),
+        status="partial",
+        reason=None,
+        loaded_at=datetime.now(UTC),
+        missing_since=None,
+    )
+
+
+def _unreadable() -> tuple[type[Exception], ...]:
+    """What a file that cannot be read now raises; the archive library only if used."""
+    damaged = [
+        module.ZstdError
+        for name in ("compression.zstd", "backports.zstd")
+        if (module := sys.modules.get(name)) is not None
+    ]
+    return (OSError, EOFError, TooLarge, HalfWritten, *damaged)
+
+
+@contextmanager
+def _timed(one: SourceReport) -> Iterator[SourceReport]:
+    start = time.perf_counter()
+    try:
+        yield one
+    finally:
+        one.seconds += time.perf_counter() - start
+
+
+@contextmanager
+def _without_garbage_collection() -> Iterator[None]:
+    """Millions of short-lived rows and no cycles among them: counting refs is enough."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()

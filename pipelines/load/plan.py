@@ -1,0 +1,135 @@
+"""Find what is on disk and decide what has to be read.
+
+Everything here looks from outside: directories are listed, files are stat-ed, and
+nothing is opened.
+"""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+
+from agentlake.adapters.sdk.contract import Adapter, Options, Stream
+from agentlake.pipelines.load.checkpoint import (
+    Checkpoint,
+    checkpoints,
+    new_checkpoint,
+    stream_id,
+)
+from agentlake.pipelines.load.signature import Signature, signature_of
+from agentlake.pipelines.warehouse.connect import Connection
+
+SETTLED_AFTER_S = 3600
+"""A last line without newline is taken once nobody has written for this long."""
+
+
+class SourcePlan(msgspec.Struct, frozen=True, kw_only=True):
+    """One source with the places where it is looked for."""
+
+    adapter: Adapter
+    roots: Sequence[Path]
+    looked_in: Sequence[str] = ()
+    options: Options = {}
+
+
+class Work(msgspec.Struct, frozen=True, kw_only=True):
+    """One stream to be read on, and what was known of it before."""
+
+    adapter: Adapter
+    stream: Stream
+    signature: Signature
+    checkpoint: Checkpoint
+    settled: bool
+
+
+class Found(msgspec.Struct, kw_only=True):
+    """What one look at a source gave."""
+
+    streams: int = 0
+    work: list[Work] = []
+    unreadable: list[tuple[Checkpoint, str]] = []
+    moved: list[tuple[Checkpoint, str]] = []
+    """Unchanged streams and the path where they lie now."""
+    missing: list[Checkpoint] = []
+    """Streams with a checkpoint that are no longer on disk."""
+    outdated: bool = False
+    """Some stream was parsed by another parser version: replay the source."""
+
+
+Selects = Callable[[Stream], bool]
+
+
+def look(
+    connection: Connection,
+    plan: SourcePlan,
+    load_id: int,
+    selects: Selects | None = None,
+) -> Found:
+    """Compare the source's streams on disk with their checkpoints.
+
+    `selects` limits the look to some streams; the others are not even stat-ed.
+    """
+    source, version = plan.adapter.SOURCE, plan.adapter.PARSER_VERSION
+    streams = {stream_id(source, stream.key): stream for stream in _streams(plan)}
+    if selects is not None:
+        streams = {key: one for key, one in streams.items() if selects(one)}
+    known = checkpoints(connection, source, None if selects is None else streams)
+    found = Found(
+        streams=len(streams),
+        outdated=any(
+            item.records and item.parser_version != version for item in known.values()
+        ),
+    )
+    seen: set[tuple[int, int]] = set()
+    for number, stream in streams.items():
+        _look_at(found, plan.adapter, stream, known.get(number), load_id, seen)
+    if selects is None:
+        found.missing = [
+            item
+            for number, item in known.items()
+            if number not in streams and item.missing_since is None
+        ]
+    return found
+
+
+def _look_at(
+    found: Found,
+    adapter: Adapter,
+    stream: Stream,
+    known: Checkpoint | None,
+    load_id: int,
+    seen: set[tuple[int, int]],
+) -> None:
+    before = known or new_checkpoint(adapter.SOURCE, stream, load_id)
+    try:
+        signature = signature_of(stream.path)
+    except OSError as error:
+        found.unreadable.append((before, error.strerror or str(error)))
+        return
+    if (signature.device, signature.inode) in seen:
+        return  # one file under two names
+    seen.add((signature.device, signature.inode))
+    settled = signature.mtime_ns / 1e9 < time.time() - SETTLED_AFTER_S
+    if known is None or known.signature != signature or _waits(known, settled=settled):
+        found.work.append(
+            Work(
+                adapter=adapter,
+                stream=stream,
+                signature=signature,
+                checkpoint=before,
+                settled=settled,
+            )
+        )
+    elif known.path != stream.path or known.missing_since is not None:
+        found.moved.append((known, stream.path))
+
+
+def _waits(known: Checkpoint, *, settled: bool) -> bool:
+    """Whether an unchanged stream has a last line that may be taken by now."""
+    return settled and known.status == "waiting"
+
+
+def _streams(plan: SourcePlan) -> Iterator[Stream]:
+    for root in plan.roots:
+        yield from plan.adapter.discover(str(root), plan.options)

@@ -1,0 +1,156 @@
+"""Read one stream on and give its new records, each with its key.
+
+Here the readers of the SDK meet the warehouse: which occurrence of a line this is,
+and which lines of a rewritten file are known already, only raw can tell.
+"""
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterator
+from typing import TypeVar
+
+import msgspec
+
+from agentlake.adapters.sdk.contract import Record, Reject
+from agentlake.adapters.sdk.readers import document, jsonl
+from agentlake.pipelines.load.plan import Work
+from agentlake.pipelines.warehouse.connect import Connection
+from agentlake.pipelines.warehouse.schema import raw_table
+
+DOCUMENT_KEY = "document"
+_T = TypeVar("_T")
+
+
+class New(msgspec.Struct, frozen=True, gc=False):
+    """One record that is not in raw yet; `problem` says why it has no data."""
+
+    record: Record
+    content_hash: str
+    problem: Reject | None = None
+
+
+class Piece(msgspec.Struct, frozen=True):
+    """Some records in order, and where the stream stands after them."""
+
+    records: list[New]
+    cursor: str
+    generation: int
+    waiting: bool
+    """Bytes follow that are no record yet."""
+
+
+def pieces(connection: Connection, work: Work) -> Iterator[Piece]:
+    """The stream's new records; at least one piece, maybe an empty one.
+
+    Raises OSError and what a damaged file makes its reader raise.
+    """
+    if work.stream.reader == "document":
+        return _document(work)
+    return _lines(connection, work)
+
+
+def _document(work: Work) -> Iterator[Piece]:
+    before = work.checkpoint
+    cursor = _cursor(before.cursor, document.Cursor)
+    read = document.read(work.stream.path, cursor)
+    if read is None:
+        yield Piece([], before.cursor or "", before.generation, waiting=False)
+        return
+    data, now = read
+    generation = before.generation + (cursor is not None)
+    record = Record(work.stream, 0, 0, DOCUMENT_KEY, data)
+    text = msgspec.json.encode(now).decode()
+    yield Piece([New(record, now.digest[:16])], text, generation, waiting=False)
+
+
+def _lines(connection: Connection, work: Work) -> Iterator[Piece]:
+    before = work.checkpoint
+    cursor = _cursor(before.cursor, jsonl.Cursor)
+    generation = before.generation
+    keys = _Keys(connection, work)
+    if cursor is not None and not _fits(work, cursor):
+        cursor = None
+        generation += 1
+        keys.restart()
+    elif cursor is not None and cursor.offset:
+        keys.resume()
+    for batch in jsonl.read(work.stream.path, cursor, settled=work.settled):
+        records = list(keys.new_records(batch.lines))
+        waiting = batch.cursor.pending > 0
+        text = msgspec.json.encode(batch.cursor).decode()
+        yield Piece(records, text, generation, waiting=waiting)
+
+
+def _cursor(text: str | None, shape: type[_T]) -> _T | None:
+    return None if not text else msgspec.json.decode(text, type=shape)
+
+
+def _fits(work: Work, cursor: jsonl.Cursor) -> bool:
+    """The old position holds only in the same file with the same content before it."""
+    known = work.checkpoint.signature
+    if known is not None and not known.is_same_file(work.signature):
+        return False
+    return jsonl.continues(work.stream.path, cursor)
+
+
+class _Keys:
+    """Keys of one reading: the content's hash, and which occurrence of it this is."""
+
+    def __init__(self, connection: Connection, work: Work) -> None:
+        self._connection = connection
+        self._work = work
+        self._occurrences: Counter[str] = Counter()
+        self._known: frozenset[str] = frozenset()
+        self._ask_raw = False
+
+    def restart(self) -> None:
+        """The stream is read again from its start: skip what raw has of it."""
+        rows = self._connection.execute(
+            f"select record_key from {self._table} where stream_id = $id",
+            {"id": self._work.checkpoint.stream_id},
+        ).fetchall()
+        self._known = frozenset(key for (key,) in rows)
+
+    def resume(self) -> None:
+        """The stream is read on: earlier occurrences are in raw."""
+        self._ask_raw = True
+
+    def new_records(self, lines: list[jsonl.Line]) -> Iterator[New]:
+        """The lines that raw does not have, as records."""
+        hashes = [_hash(line) for line in lines]
+        if self._ask_raw:
+            self._count_earlier(set(hashes) - self._occurrences.keys())
+        for line, content_hash in zip(lines, hashes, strict=True):
+            occurrence = self._occurrences[content_hash]
+            self._occurrences[content_hash] += 1
+            key = f"{content_hash}.{occurrence}" if occurrence else content_hash
+            if key in self._known:
+                continue
+            problem = None
+            if line.data is None:
+                problem = Reject(f"a line of {line.size:,} bytes is too long to keep")
+            stream = self._work.stream
+            record = Record(stream, line.seq, line.offset, key, line.data or b"")
+            yield New(record, content_hash, problem)
+
+    def _count_earlier(self, hashes: set[str]) -> None:
+        rows = self._connection.execute(
+            f"""
+            select content_hash, count(*) from {self._table}
+            where stream_id = $id and content_hash in (select unnest($hashes))
+            group by all
+            """,
+            {"id": self._work.checkpoint.stream_id, "hashes": list(hashes)},
+        ).fetchall()
+        self._occurrences.update(dict(rows))
+        for content_hash in hashes - self._occurrences.keys():
+            self._occurrences[content_hash] = 0
+
+    @property
+    def _table(self) -> str:
+        return raw_table(self._work.adapter.SOURCE)
+
+
+def _hash(line: jsonl.Line) -> str:
+    data = line.data if line.data is not None else f"{line.offset}+{line.size}".encode()
+    return hashlib.sha256(data).hexdigest()[:16]

@@ -1,0 +1,49 @@
+"""What a load did, for people and for Dagster."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+import msgspec
+
+
+class SourceReport(msgspec.Struct, kw_only=True):
+    """What one load did for one source."""
+
+    source: str
+    found: bool
+    """Whether any of the places where it is looked for exists."""
+    looked_in: Sequence[str] = ()
+    streams: int = 0
+    read: int = 0
+    """Streams that were opened."""
+    records: int = 0
+    facts: int = 0
+    bytes: int = 0
+    rejects: int = 0
+    deferred: list[tuple[str, str]] = []
+    """Path and reason of each stream that could not be read; it is retried."""
+    replayed: int = 0
+    """Records of raw that were parsed again."""
+    seconds: float = 0.0
+
+
+class LoadReport(msgspec.Struct, kw_only=True):
+    """What one load did; `load_id` marks the rows that it wrote."""
+
+    load_id: int
+    started_at: datetime = msgspec.field(default_factory=lambda: datetime.now(UTC))
+    sources: dict[str, SourceReport]
+
+    @property
+    def wrote(self) -> bool:
+        """Whether any row came in."""
+        return any(one.records or one.replayed for one in self.sources.values())
+
+    @property
+    def complete(self) -> bool:
+        """Whether every stream could be read."""
+        return not any(one.deferred for one in self.sources.values())
+
+    def total(self, name: str) -> int:
+        """The sum of one number over the sources."""
+        return sum(getattr(one, name) for one in self.sources.values())

@@ -1,0 +1,271 @@
+"""Bring the SQL models up to date with staging, at the cost of what changed.
+
+A model's table says, by `meta.model_state`, up to which load it is right. What came
+since touches some sessions (`groups`); their rows are deleted and made again from
+inputs that are narrowed to those sessions, in one transaction. A model whose SQL
+changed, or the SQL of what it reads, is made again whole.
+"""
+
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import msgspec
+
+from agentlake.pipelines.warehouse import groups
+from agentlake.pipelines.warehouse.connect import Connection, transaction
+from agentlake.pipelines.warehouse.schema import LONG_TEXT
+from agentlake.pipelines.warehouse.sql_models import (
+    Model,
+    fingerprint,
+    macros,
+    models,
+)
+
+GROUPS = "meta.session_groups"
+_NARROW = "narrow"
+_MOST_LITERALS = 500
+
+
+class Refreshed(msgspec.Struct, frozen=True, kw_only=True):
+    """What a refresh did to one model."""
+
+    model: str
+    how: str
+    """full, touched, view, or current when there was nothing to do."""
+    sessions: int | None = None
+    rows: int = 0
+    seconds: float = 0.0
+
+
+Prepare = Callable[[Connection], bool]
+"""Bring a table that no SQL makes up to date; True if its rows changed."""
+
+
+def refresh(
+    connection: Connection,
+    names: Iterable[str] | None = None,
+    *,
+    prepare_prices: Prepare = lambda _: False,
+) -> list[Refreshed]:
+    """Refresh these models, or all, in the order in which they read each other.
+
+    `prepare_prices` runs before the first model that reads `meta.price_quotes`.
+    """
+    run = _Refresh(connection, prepare_prices)
+    chosen = models() if names is None else {name: models()[name] for name in names}
+    return [run.one(model) for model in models().values() if model.name in chosen]
+
+
+class _Refresh:
+    """One pass; what is the same for several models is worked out once."""
+
+    def __init__(self, connection: Connection, prepare_prices: Prepare) -> None:
+        self._connection = connection
+        self._prepare_prices: Prepare | None = prepare_prices
+        self._lake = _value(connection, "select current_database()")
+        self._head: int = _value(
+            connection, "select coalesce(max(load_id), 0) from meta.loads"
+        )
+        rows = connection.execute(
+            "select model, fingerprint, load_id from meta.model_state"
+        ).fetchall()
+        self._state = {model: (text, load_id) for model, text, load_id in rows}
+        self._touched: dict[int, Sequence[groups.Session]] = {}
+        self._narrowed_to: int | None = None
+        self._remade: set[str] = set()
+
+    def one(self, model: Model) -> Refreshed:
+        start = time.perf_counter()
+        if "meta.price_quotes" in model.reads:
+            self._update_prices(model)
+        how, sessions, rows = self._refreshed(model)
+        return Refreshed(
+            model=model.name,
+            how=how,
+            sessions=sessions,
+            rows=rows,
+            seconds=time.perf_counter() - start,
+        )
+
+    def _update_prices(self, model: Model) -> None:
+        if self._prepare_prices is not None and self._prepare_prices(self._connection):
+            self._remade.add(model.name)
+        self._prepare_prices = None
+
+    def _refreshed(self, model: Model) -> tuple[str, int | None, int]:
+        text, since = self._state.get(model.name, ("", -1))
+        same = text == fingerprint(model.name)
+        if model.is_view:
+            if not same:
+                self._make_view(model)
+            return ("current" if same else "view"), None, 0
+        if not same or self._remade.intersection(model.reads):
+            self._remade.add(model.name)
+            return "full", None, self._make_whole(model)
+        if since == self._head:
+            return "current", None, 0
+        sessions = self._touched_since(since)
+        if not sessions:
+            self._save_state(model)
+            return "current", 0, 0
+        return "touched", len(sessions), self._make_touched(model, since)
+
+    def _touched_since(self, since: int) -> Sequence[groups.Session]:
+        self._update_groups()
+        if since not in self._touched:
+            self._touched[since] = groups.touched(self._connection, since)
+        return self._touched[since]
+
+    def _update_groups(self) -> None:
+        _, since = self._state.get(GROUPS, ("", 0))
+        if since < self._head:
+            with transaction(self._connection):
+                if since == 0:
+                    groups.reset(self._connection)
+                groups.update(self._connection, since)
+                self._write_state(GROUPS, "")
+
+    def _make_view(self, model: Model) -> None:
+        with transaction(self._connection):
+            self._connection.execute(macros())
+            self._connection.execute(
+                f"create or replace view {model.name} as {model.query}"
+            )
+            _comment(self._connection, "view", model)
+            self._write_state(model.name, fingerprint(model.name))
+
+    def _make_whole(self, model: Model) -> int:
+        with transaction(self._connection):
+            self._connection.execute(macros())
+            self._connection.execute(f"drop table if exists {model.name}")
+            self._connection.execute(_create_table(self._connection, model))
+            _comment(self._connection, "table", model)
+            rows = self._insert(model)
+            self._write_state(model.name, fingerprint(model.name))
+        return rows
+
+    def _make_touched(self, model: Model, since: int) -> int:
+        """Replace the rows of the touched sessions; the inputs are narrowed to them.
+
+        The narrowed inputs stand in a database in memory under the same names: the
+        model's query reads `staging.usage` and gets only what it needs.
+        """
+        self._narrow(since)
+        self._narrow_inputs(model)
+        condition = self._condition(model.key)
+        with transaction(self._connection):
+            self._connection.execute(f"delete from {model.name} where {condition}")
+            self._connection.execute(f"use {_NARROW}")
+            try:
+                rows = self._insert(model)
+            finally:
+                self._connection.execute(f'use "{self._lake}"')
+            self._write_state(model.name, fingerprint(model.name))
+        return rows
+
+    def _narrow(self, since: int) -> None:
+        if self._narrowed_to is None:
+            self._connection.execute(f"attach if not exists ':memory:' as {_NARROW}")
+            for schema in ("staging", "core", "meta", "main"):
+                self._connection.execute(
+                    f"create schema if not exists {_NARROW}.{schema}"
+                )
+        if self._narrowed_to == since:
+            return
+        self._narrowed_to = since
+        self._made_narrow: set[str] = set()
+        sessions = self._touched[since]
+        self._keys: list[groups.Session] | None = list(sessions)
+        if len(sessions) > _MOST_LITERALS:
+            self._connection.execute(
+                f"create or replace table {_NARROW}.main.touched as "
+                "select unnest($sources) as source, unnest($sessions) as session_id",
+                {
+                    "sources": [source for source, _ in sessions],
+                    "sessions": [session for _, session in sessions],
+                },
+            )
+            self._keys = None
+
+    def _condition(self, key: Sequence[str]) -> str:
+        """Whether a row belongs to a touched session; literals when they are few."""
+        source, session = key
+        if self._keys is None:
+            return (
+                f"({source}, {session}) in "
+                f"(select (source, session_id) from {_NARROW}.main.touched)"
+            )
+        by_source: defaultdict[str, list[str]] = defaultdict(list)
+        for name, one in self._keys:
+            by_source[name].append(_literal(one))
+        return " or ".join(
+            f"({source} = {_literal(name)} and {session} in ({', '.join(ids)}))"
+            for name, ids in by_source.items()
+        )
+
+    def _narrow_inputs(self, model: Model) -> None:
+        for table in model.reads:
+            if table in self._made_narrow:
+                continue
+            read = models().get(table)
+            if read is not None and read.is_view:
+                self._narrow_inputs(read)
+                query = read.query
+            else:
+                query = f'select * from "{self._lake}".{table}'
+                if read is not None:
+                    query += f" where {self._condition(read.key)}"
+                elif table.startswith("staging."):
+                    query += f" where {self._condition(('source', 'session_id'))}"
+            self._connection.execute(f"use {_NARROW}")
+            try:
+                self._connection.execute(f"create or replace view {table} as {query}")
+            finally:
+                self._connection.execute(f'use "{self._lake}"')
+            self._made_narrow.add(table)
+
+    def _insert(self, model: Model) -> int:
+        found = self._connection.execute(
+            f'insert into "{self._lake}".{model.name} by name {model.query}'
+        ).fetchall()
+        return int(found[0][0])
+
+    def _save_state(self, model: Model) -> None:
+        with transaction(self._connection):
+            self._write_state(model.name, fingerprint(model.name))
+
+    def _write_state(self, name: str, text: str) -> None:
+        self._connection.execute("delete from meta.model_state where model = $1", [name])
+        self._connection.execute(
+            "insert into meta.model_state values ($1, $2, $3, now())",
+            [name, text, self._head],
+        )
+        self._state[name] = (text, self._head)
+
+
+def _create_table(connection: Connection, model: Model) -> str:
+    """The statement for the model's empty table: the query's own column types.
+
+    `create table as` would lose the compression of long text.
+    """
+    described = connection.execute(f"describe {model.query}").fetchall()
+    columns = [
+        f'"{name}" {kind}{" using compression zstd" if name in LONG_TEXT else ""}'
+        for name, kind, *_ in described
+    ]
+    return f"create table {model.name} ({', '.join(columns)})"
+
+
+def _comment(connection: Connection, kind: str, model: Model) -> None:
+    text = " ".join(model.description.split())
+    connection.execute(f"comment on {kind} {model.name} is {_literal(text)}")
+
+
+def _literal(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _value(connection: Connection, query: str) -> Any:
+    return connection.execute(query).fetchall()[0][0]

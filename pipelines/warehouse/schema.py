@@ -1,0 +1,109 @@
+"""The tables that the loader writes: raw, staging and meta.
+
+`core` and `marts` are made by the SQL models (`sql_models`), not here.
+"""
+
+from collections.abc import Iterable
+
+from agentlake.models.table import FACTS, LINEAGE, Column, columns
+from agentlake.pipelines.warehouse.connect import Connection, transaction
+
+LONG_TEXT = frozenset({"text", "input", "payload", "result_text"})
+"""Columns that hold transcripts; DuckDB picks zstd only when it is told to."""
+
+_META = (
+    """
+    create table if not exists meta.streams (
+        stream_id bigint not null, source varchar not null, key varchar not null,
+        path varchar not null, reader varchar not null,
+        device bigint, inode bigint, size bigint, mtime_ns bigint,
+        cursor varchar, generation integer not null, parser_version integer not null,
+        records bigint not null, status varchar not null, reason varchar,
+        first_loaded_at timestamptz not null, loaded_at timestamptz not null,
+        missing_since timestamptz, load_id bigint not null
+    )""",
+    """
+    create table if not exists meta.loads (
+        load_id bigint not null, started_at timestamptz not null,
+        finished_at timestamptz, streams bigint not null, records bigint not null,
+        bytes bigint not null, rejects bigint not null
+    )""",
+    """
+    create table if not exists meta.rejects (
+        source varchar not null, stream_id bigint not null,
+        generation integer not null, seq bigint not null, byte_offset bigint not null,
+        reason varchar not null, load_id bigint not null
+    )""",
+    """
+    create table if not exists meta.model_state (
+        model varchar not null, fingerprint varchar not null,
+        load_id bigint not null, refreshed_at timestamptz not null
+    )""",
+    """
+    create table if not exists meta.session_groups (
+        source varchar not null, session_id varchar not null, group_id varchar not null
+    )""",
+    """
+    create table if not exists meta.session_ids (
+        source varchar not null, id_hash ubigint not null, session_id varchar not null
+    )""",
+    """
+    create table if not exists meta.settings (
+        name varchar not null, value varchar not null
+    )""",
+    """
+    create table if not exists meta.price_offers (
+        provider varchar, model varchar not null, service_tier varchar
+    )""",
+    """
+    create table if not exists meta.price_quotes (
+        price_id varchar not null, provider varchar, model varchar not null,
+        service_tier varchar, matched_provider varchar, matched_model varchar,
+        valid_from timestamptz, valid_to timestamptz, time_from time, time_to time,
+        tier_above bigint, tier_upto bigint,
+        input_usd decimal(24, 18), cache_read_usd decimal(24, 18),
+        cache_write_usd decimal(24, 18), cache_write_1h_usd decimal(24, 18),
+        output_usd decimal(24, 18), reasoning_usd decimal(24, 18),
+        web_search_usd decimal(24, 18), request_usd decimal(24, 18),
+        origin varchar not null
+    )""",
+)
+
+_RAW = """
+    create table if not exists {table} (
+        stream_id bigint not null, generation integer not null, seq bigint not null,
+        record_key varchar not null, content_hash varchar not null,
+        byte_offset bigint not null,
+        payload varchar using compression zstd, payload_bytes blob,
+        load_id bigint not null
+    )"""
+
+
+def raw_table(source: str) -> str:
+    """The raw table of a source, quoted."""
+    return f'raw."{source}"'
+
+
+def ensure(connection: Connection, sources: Iterable[str]) -> None:
+    """Create what is missing; what exists is left alone."""
+    with transaction(connection):
+        for schema in ("raw", "staging", "core", "marts", "meta"):
+            connection.execute(f"create schema if not exists {schema}")
+        for statement in _META:
+            connection.execute(statement)
+        for source in sources:
+            connection.execute(_RAW.format(table=raw_table(source)))
+        for fact in FACTS:
+            body = ", ".join(map(_definition, (*LINEAGE, *columns(fact))))
+            connection.execute(
+                f"create table if not exists staging.{fact.TABLE} ({body})"
+            )
+
+
+def _definition(column: Column) -> str:
+    parts = [column.name, column.sql_type]
+    if column.required:
+        parts.append("not null")
+    if column.name in LONG_TEXT:
+        parts.append("using compression zstd")
+    return " ".join(parts)

@@ -1,0 +1,157 @@
+"""The SQL files as models: what each is called, says of itself and reads.
+
+A model is one file with one query; its path is its name (`sql/core/usage.sql` is
+`core.usage`). What it reads is parsed from the query by DuckDB itself.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator
+from functools import cache
+from graphlib import TopologicalSorter
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import msgspec
+
+SQL = Path(__file__).resolve().parents[2] / "sql"
+_HEADER = re.compile(r"\A/\*\n(?P<text>.*?)\n\*/\n(?P<query>.*)\Z", re.DOTALL)
+_FIELD = re.compile(r"^(?P<name>grain|key|checks|why)\s+(?P<text>.*)$")
+LAYERS = ("core", "marts")
+MADE_FROM = {"meta.price_quotes": "core._calls"}
+"""Tables that Python makes, and the model from which it makes them."""
+
+
+class Model(msgspec.Struct, frozen=True, kw_only=True):
+    """One SQL file.
+
+    `grain` are the columns that make a row unique. `key` are the two columns (source
+    and session) by which its rows are replaced: all rows of a session are made
+    again together. A model without a key is a view.
+    """
+
+    name: str
+    path: str
+    description: str
+    grain: tuple[str, ...]
+    key: tuple[str, ...]
+    checks: tuple[str, ...]
+    why: str
+    query: str
+    reads: tuple[str, ...]
+
+    @property
+    def is_view(self) -> bool:
+        """Whether it is computed when somebody asks."""
+        return not self.key
+
+
+class ModelError(Exception):
+    """A SQL file that breaks a rule of the project; the message names it."""
+
+
+@cache
+def macros() -> str:
+    """The functions that models use, as statements that create them."""
+    return (SQL / "macros.sql").read_text()
+
+
+@cache
+def models() -> dict[str, Model]:
+    """All models by name, each after those that it reads."""
+    parser = duckdb.connect()
+    found = {model.name: model for model in _read_all(parser)}
+    parser.close()
+    graph = {
+        name: [
+            other
+            for table in model.reads
+            if (other := MADE_FROM.get(table, table)) in found
+        ]
+        for name, model in found.items()
+    }
+    return {name: found[name] for name in TopologicalSorter(graph).static_order()}
+
+
+def _read_all(parser: duckdb.DuckDBPyConnection) -> Iterator[Model]:
+    for layer in LAYERS:
+        for path in sorted((SQL / layer).glob("*.sql")):
+            yield read_model(f"{layer}.{path.stem}", path, parser)
+
+
+def read_model(name: str, path: Path, parser: duckdb.DuckDBPyConnection) -> Model:
+    """Read one file. Raises ModelError when its header or its query is wrong."""
+    found = _HEADER.match(path.read_text())
+    if found is None:
+        msg = f"{path}: does not start with a /* header */ of its own lines"
+        raise ModelError(msg)
+    description, fields = _header(found["text"])
+    if "grain" not in fields:
+        msg = f"{path}: header has no 'grain' line. Add one, e.g. grain   source, id"
+        raise ModelError(msg)
+    return Model(
+        name=name,
+        path=str(path),
+        description=description,
+        grain=_names(fields["grain"]),
+        key=_names(fields.get("key", "")),
+        checks=tuple(
+            part.strip() for part in fields.get("checks", "").split(";") if part.strip()
+        ),
+        why=fields.get("why", ""),
+        query=found["query"].strip(),
+        reads=tables_read(found["query"], path, parser),
+    )
+
+
+def _header(text: str) -> tuple[str, dict[str, str]]:
+    """The description, and the fields; a field goes on in indented lines."""
+    description: list[str] = []
+    fields: dict[str, str] = {}
+    current = None
+    for line in text.splitlines():
+        if field := _FIELD.match(line):
+            current = field["name"]
+            fields[current] = field["text"].strip()
+        elif current is not None and line.startswith(" "):
+            fields[current] += " " + line.strip()
+        elif current is None:
+            description.append(line)
+    return "\n".join(description).strip(), fields
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in text.split(",") if name.strip())
+
+
+def tables_read(
+    query: str, path: Path, parser: duckdb.DuckDBPyConnection
+) -> tuple[str, ...]:
+    """The tables that a query reads, sorted. Raises ModelError if it does not parse."""
+    (text,) = parser.execute("select json_serialize_sql($1)", [query]).fetchall()[0]
+    tree = json.loads(text)
+    if tree.get("error"):
+        msg = f"{path}: {tree.get('error_message')}"
+        raise ModelError(msg)
+    return tuple(sorted(set(_tables(tree))))
+
+
+def _tables(node: Any) -> Iterator[str]:
+    if isinstance(node, dict):
+        if node.get("type") == "BASE_TABLE" and node.get("schema_name"):
+            yield f"{node['schema_name']}.{node['table_name']}"
+        for value in node.values():
+            yield from _tables(value)
+    elif isinstance(node, list):
+        for value in node:
+            yield from _tables(value)
+
+
+def fingerprint(name: str) -> str:
+    """A digest of everything that a model's rows depend on but the data."""
+    model = models()[name]
+    parts = [macros(), model.query, ",".join(model.key)]
+    parts += [fingerprint(other) for other in model.reads if other in models()]
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]

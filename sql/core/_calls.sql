@@ -1,0 +1,111 @@
+/*
+One row per billed call, before its price.
+
+grain   source, usage_id
+why     Two families of formats, one shape: usage named by message, and usage told by
+        running totals.
+*/
+with
+    searched as (
+        select
+            calls.source,
+            calls.message_id,
+            calls.tool_call_id,
+            max(results.search_count) as search_count
+        from staging.tool_calls as calls
+        inner join
+            staging.tool_results as results
+            on results.source = calls.source
+            and results.session_id = calls.session_id
+            and results.tool_call_id = calls.tool_call_id
+        where results.search_count is not null
+        group by all
+    ),
+    searches as (
+        select source, message_id, sum(search_count) as search_count
+        from searched
+        group by all
+    ),
+    providers as (
+        select source, session_id, arg_min(provider, (generation, seq)) as provider
+        from staging.sessions
+        where provider is not null
+        group by all
+    )
+
+select
+    calls.source,
+    calls.usage_id,
+    calls.owner_session_id as session_id,
+    calls.owner_agent_id as agent_id,
+    calls.message_id,
+    calls.provider,
+    calls.model,
+    calls.first_at as called_at,
+    calls.input_tokens,
+    calls.cache_read_tokens,
+    calls.cache_write_tokens,
+    calls.cache_write_1h_tokens,
+    calls.output_tokens,
+    calls.reasoning_tokens,
+    case
+        when calls.call_part = ''
+        then
+            greatest(
+                calls.web_search_requests, cast(searches.search_count as bigint)
+            )
+        else calls.web_search_requests
+    end as web_search_requests,
+    calls.service_tier,
+    calls.call_cost_usd as reported_cost_usd,
+    calls.copies,
+    calls.stream_id,
+    calls.generation,
+    calls.seq
+from core._message_calls as calls
+left join
+    searches
+    on searches.source = calls.source
+    and searches.message_id = calls.message_id
+where calls.rank = 1 and not calls.is_replaced
+union all by name
+select
+    calls.source,
+    calls.usage_id,
+    calls.session_id,
+    calls.agent_id,
+    calls.message_id,
+    providers.provider,
+    coalesce(calls.model, models.model) as model,
+    calls.called_at,
+    if(calls.has_no_last, calls.input_delta, calls.input_tokens) as input_tokens,
+    if(
+        calls.has_no_last, calls.cache_read_delta, calls.cache_read_tokens
+    ) as cache_read_tokens,
+    if(
+        calls.has_no_last, calls.cache_write_delta, calls.cache_write_tokens
+    ) as cache_write_tokens,
+    calls.cache_write_1h_tokens,
+    if(calls.has_no_last, calls.output_delta, calls.output_tokens) as output_tokens,
+    if(
+        calls.has_no_last, calls.reasoning_delta, calls.reasoning_tokens
+    ) as reasoning_tokens,
+    calls.web_search_requests,
+    calls.service_tier,
+    calls.reported_cost_usd,
+    count(*) over (partition by calls.source, calls.usage_id) - 1 as copies,
+    calls.stream_id,
+    calls.generation,
+    calls.seq
+from core._counter_calls as calls
+left join
+    core._turn_models as models
+    on models.source = calls.source
+    and models.stream_id = calls.stream_id
+    and models.generation = calls.generation
+    and models.seq = calls.seq
+left join
+    providers
+    on providers.source = calls.source
+    and providers.session_id = calls.session_id
+qualify calls.dropped_by is null

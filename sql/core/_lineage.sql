@@ -1,0 +1,92 @@
+/*
+One row per session or subagent with the session above it.
+
+grain   source, session_id, agent_id
+why     A subagent's parent is its session, a thread's the one its header names, a
+        branch's the one its copied records name. A session that holds another's
+        messages and does not say why goes on from it.
+*/
+with recursive
+    named as (
+        select source, session_id, parent_session_id, relation, 1 as trust, seq
+        from staging.sessions
+        where agent_id is null and parent_session_id is not null
+        union all
+        select source, session_id, parent_session_id, relation, 2, seq
+        from staging.links
+        where agent_id is null and relation <> 'copied'
+        union all
+        select source, session_id, forked_from_session_id, 'fork', 3, seq
+        from staging.messages
+        where forked_from_session_id is not null
+        union all
+        select source, session_id, request_session_id, 'fork', 4, seq
+        from staging.messages
+        where request_session_id is not null
+        union all
+        select messages.source, messages.session_id, owners.session_id, 'continuation', 5, messages.seq
+        from core.messages as messages
+        inner join
+            core._message_owners as owners
+            on owners.source = messages.source
+            and owners.message_id = messages.message_id
+        where messages.is_copied
+    ),
+    parents as (
+        select
+            source,
+            session_id,
+            arg_min(parent_session_id, (trust, seq, parent_session_id)) as parent_session_id,
+            arg_min(relation, (trust, seq, parent_session_id)) as relation
+        from named
+        where parent_session_id <> session_id
+        group by all
+    ),
+    above as (
+        select source, session_id, parent_session_id as ancestor_id, 1 as depth
+        from parents
+        union
+        select above.source, above.session_id, parents.parent_session_id, above.depth + 1
+        from above
+        inner join
+            parents
+            on parents.source = above.source
+            and parents.session_id = above.ancestor_id
+        where above.depth < 100
+    ),
+    roots as (
+        select source, session_id, arg_max(ancestor_id, depth) as root_session_id
+        from above
+        group by all
+    ),
+    relations as (
+        select source, session_id, any_value(relation) as relation
+        from staging.sessions
+        where agent_id is null and relation is not null
+        group by all
+    )
+
+select
+    spoken.source,
+    spoken.session_id,
+    spoken.agent_id,
+    if(spoken.agent_id is null, parents.parent_session_id, spoken.session_id) as parent_session_id,
+    coalesce(roots.root_session_id, spoken.session_id) as root_session_id,
+    case
+        when spoken.agent_id is not null
+        then 'subagent'
+        else coalesce(parents.relation, relations.relation, 'main')
+    end as relation
+from (select distinct source, session_id, agent_id from core.messages) as spoken
+left join
+    parents
+    on parents.source = spoken.source
+    and parents.session_id = spoken.session_id
+left join
+    roots
+    on roots.source = spoken.source
+    and roots.session_id = spoken.session_id
+left join
+    relations
+    on relations.source = spoken.source
+    and relations.session_id = spoken.session_id

@@ -1,0 +1,40 @@
+/*
+One row per message with the session to which it belongs, however many have a copy.
+
+grain   source, message_id
+why     A record may name the session of its request, or the one that it was branched
+        from; else it belongs to where it stands. Of several such candidates one that
+        holds an unmarked record wins, then the oldest session, then the smaller id.
+*/
+with
+    candidates as (
+        select
+            source,
+            message_id,
+            coalesce(
+                request_session_id, forked_from_session_id, session_id
+            ) as session_id,
+            bool_and(
+                coalesce(request_session_id, forked_from_session_id) is not null
+            ) as is_hearsay
+        from staging.messages
+        group by all
+    )
+
+select
+    candidates.source,
+    candidates.message_id,
+    arg_min(
+        candidates.session_id,
+        (
+            candidates.is_hearsay,
+            coalesce(starts.first_at, 'infinity'::timestamptz),
+            candidates.session_id
+        )
+    ) as session_id
+from candidates
+left join
+    core._session_starts as starts
+    on starts.source = candidates.source
+    and starts.session_id = candidates.session_id
+group by all

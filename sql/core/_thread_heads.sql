@@ -1,0 +1,68 @@
+/*
+One row per stream that begins with a thread's header, in formats that have turns.
+
+grain   source, stream_id, generation
+why     Whether a thread may begin with copied history shows in its header: it names
+        a parent, or the headers of its ancestors were copied after it.
+*/
+with
+    headers as (
+        select
+            source,
+            session_id,
+            stream_id,
+            generation,
+            min(seq) as head_seq,
+            min(started_at) as head_at,
+            arg_min(parent_session_id, seq) as parent_session_id,
+            arg_min(replay_base, seq) as replay_base,
+            arg_min(own_from_ordinal, seq) as own_from_ordinal,
+            coalesce(arg_min(relation, seq) = 'fork', false) as is_fork
+        from staging.sessions
+        where
+            title_source is null and source in (select source from staging.turns)
+        group by all
+    ),
+    copied as (
+        select distinct source, stream_id, generation
+        from staging.links
+        where relation = 'copied'
+    ),
+    here as (select distinct source, session_id from staging.turns),
+    with_turn_ids as (
+        select distinct source, session_id from staging.turns where turn_id is not null
+    )
+
+select
+    headers.source,
+    headers.session_id,
+    headers.stream_id,
+    headers.generation,
+    headers.head_seq,
+    headers.head_at,
+    headers.parent_session_id,
+    headers.replay_base,
+    headers.own_from_ordinal,
+    headers.is_fork or copied.stream_id is not null as has_copy,
+    parent.session_id is not null as parent_is_here,
+    parent_turns.session_id is not null
+    and own_turns.session_id is not null as has_turn_ids,
+    own_turns.session_id is not null as has_own_turn_ids
+from headers
+left join
+    copied
+    on copied.source = headers.source
+    and copied.stream_id = headers.stream_id
+    and copied.generation = headers.generation
+left join
+    here as parent
+    on parent.source = headers.source
+    and parent.session_id = headers.parent_session_id
+left join
+    with_turn_ids as parent_turns
+    on parent_turns.source = headers.source
+    and parent_turns.session_id = headers.parent_session_id
+left join
+    with_turn_ids as own_turns
+    on own_turns.source = headers.source
+    and own_turns.session_id = headers.session_id

@@ -1,0 +1,53 @@
+/*
+One row per session with its title: what its user gave it, else the best there is.
+
+grain   source, session_id
+why     In order of trust: a title given by the user, the agent's index, one made by a
+        model, a summary of one of its messages, its first human prompt. Of several of
+        one kind the last written counts; a summary belongs to the session that
+        holds the message it ends with, wherever it is written.
+*/
+with
+    given as (
+        select
+            titles.source,
+            coalesce(leaf.session_id, titles.session_id) as session_id,
+            titles.title,
+            case titles.title_source
+                when 'custom' then 1
+                when 'index' then 2
+                when 'ai' then 3
+                else 4
+            end as trust,
+            titles.generation,
+            titles.seq
+        from staging.sessions as titles
+        left join
+            staging.messages as leaf
+            on leaf.source = titles.source
+            and leaf.record_id = titles.leaf_record_id
+        where
+            titles.title is not null
+            and titles.agent_id is null
+            and (titles.leaf_record_id is null or leaf.record_id is not null)
+    ),
+    prompts as (
+        select
+            source,
+            session_id,
+            trim(regexp_extract(trim(text, chr(10) || chr(13) || chr(9) || ' '), '^[^\r\n]*')) as title,
+            5 as trust,
+            0 as generation,
+            -seq as seq
+        from core.messages
+        where kind = 'prompt' and text is not null and not is_copied and not is_sidechain
+        qualify
+            row_number() over (
+                partition by source, session_id order by sent_at nulls last, seq
+            )
+            = 1
+    )
+
+select source, session_id, arg_max(title, (-trust, generation, seq)) as title
+from (from given union all by name from prompts)
+group by all

@@ -1,0 +1,50 @@
+/*
+One row per record of usage that does not name its model, with the model of its turn.
+
+grain   source, stream_id, generation, seq
+why     The model is set at the start of a turn. In order of trust: the record's own
+        turn; the last setting before it; the next one of the stream (usage can
+        precede the first setting).
+*/
+with
+    settings as (
+        select source, session_id, stream_id, turn_id, model, generation, seq
+        from staging.turns
+        where model is not null
+    ),
+    by_turn as (
+        select source, session_id, turn_id, arg_max(model, (generation, seq)) as model
+        from settings
+        where turn_id is not null
+        group by all
+    ),
+    needing as (
+        select source, session_id, stream_id, generation, seq, turn_id
+        from staging.usage
+        where model is null and kind <> 'call'
+    )
+
+select
+    needing.source,
+    needing.stream_id,
+    needing.generation,
+    needing.seq,
+    coalesce(by_turn.model, before.model, after.model) as model
+from needing
+left join
+    by_turn
+    on by_turn.source = needing.source
+    and by_turn.session_id = needing.session_id
+    and by_turn.turn_id = needing.turn_id
+asof left join
+    settings as before
+    on before.source = needing.source
+    and before.stream_id = needing.stream_id
+    and (before.generation::bigint << 40) + before.seq
+    <= (needing.generation::bigint << 40) + needing.seq
+asof left join
+    settings as after
+    on after.source = needing.source
+    and after.stream_id = needing.stream_id
+    and (after.generation::bigint << 40) + after.seq
+    >= (needing.generation::bigint << 40) + needing.seq

@@ -1,0 +1,76 @@
+/*
+One row per compaction: a session's context that was replaced by its summary.
+
+grain   source, session_id, compaction_id
+key     source, session_id
+checks  not_null(compaction_id)
+why     Copies keep the id: the oldest session has it. Versions without a boundary
+        record show only the summary; it counts where no boundary stands beside it.
+*/
+with
+    own as (
+        select compactions.*
+        from staging.compactions as compactions
+        left join
+            core._replays as replays
+            on replays.source = compactions.source
+            and replays.stream_id = compactions.stream_id
+            and replays.generation = compactions.generation
+        where
+            not coalesce(
+                compactions.seq > replays.head_seq
+                and compactions.seq < replays.own_from_seq,
+                false
+            )
+    ),
+    first_seen as (
+        select own.*
+        from own
+        left join
+            core._session_starts as starts
+            on starts.source = own.source
+            and starts.session_id = own.session_id
+        qualify
+            row_number() over (
+                partition by own.source, compaction_id
+                order by
+                    starts.first_at,
+                    own.session_id,
+                    agent_id nulls first,
+                    generation,
+                    seq,
+                    stream_id
+            )
+            = 1
+    )
+
+select
+    -- keys
+    source,
+    session_id,
+    compaction_id,
+    agent_id,
+    -- facts
+    trigger,
+    compacted_at,
+    tokens_before,
+    tokens_after,
+    -- lineage
+    stream_id,
+    generation,
+    seq
+from first_seen as summary
+where
+    trigger is not null
+    or source not in ('claude_code')
+    or not exists (
+        select 1
+        from staging.compactions as boundary
+        where
+            boundary.source = summary.source
+            and boundary.session_id = summary.session_id
+            and boundary.trigger is not null
+            and boundary.compacted_at
+            between summary.compacted_at - interval 1 minute
+            and summary.compacted_at + interval 1 minute
+    )

@@ -1,0 +1,117 @@
+/*
+One row per session and one per subagent of a session.
+
+grain   source, session_id
+key     source, main_session_id
+checks  not_null(relation);
+        expect(relation in ('main', 'subagent', 'fork', 'continuation'))
+why     A subagent that has no session of its own is named `<session>/<agent>`;
+        (main_session_id, agent_id) finds it from usage and messages. A session
+        exists when it has a message; files that hold only settings or summaries
+        make none. Times are those of its own messages, not of copied ones.
+*/
+with
+    spoken as (
+        select
+            source,
+            session_id,
+            agent_id,
+            count(*) filter (where kind = 'command') as commands,
+            count(*) filter (where kind in ('prompt', 'response')) as turns
+        from core.messages
+        group by all
+    ),
+    seen as (
+        select
+            source,
+            session_id,
+            agent_id,
+            arg_min(cwd, (generation, seq)) as first_cwd,
+            arg_max(cwd, (generation, seq)) as cwd,
+            arg_max(git_branch, (generation, seq)) as git_branch,
+            arg_max(client_version, (generation, seq)) as client_version,
+            arg_max(entrypoint, (generation, seq)) as entrypoint,
+            arg_max(team, (generation, seq)) as team,
+            arg_max(agent_type, (generation, seq)) as agent_type
+        from staging.messages
+        group by all
+    ),
+    said as (
+        select
+            source,
+            session_id,
+            agent_id,
+            arg_min(cwd, (generation, seq)) as cwd,
+            arg_min(git_branch, (generation, seq)) as git_branch,
+            arg_min(client_version, (generation, seq)) as client_version,
+            arg_min(entrypoint, (generation, seq)) as entrypoint,
+            arg_min(team, (generation, seq)) as team,
+            arg_min(agent_type, (generation, seq)) as agent_type,
+            arg_min(category, (generation, seq)) as category,
+            arg_min(relation, (generation, seq)) as relation,
+            arg_min(parent_session_id, (generation, seq)) as parent_session_id
+        from staging.sessions
+        group by all
+    )
+
+select
+    -- keys
+    spoken.source,
+    if(
+        spoken.agent_id is null,
+        spoken.session_id,
+        spoken.session_id || '/' || spoken.agent_id
+    ) as session_id,
+    spoken.session_id as main_session_id,
+    lineage.parent_session_id,
+    lineage.root_session_id,
+    lineage.relation,
+    spoken.agent_id,
+    -- facts
+    coalesce(said.agent_type, seen.agent_type) as agent_type,
+    coalesce(seen.team, said.team) as team,
+    titles.title,
+    coalesce(seen.cwd, said.cwd) as cwd,
+    project_of(coalesce(seen.first_cwd, said.cwd)) as project,
+    coalesce(seen.git_branch, said.git_branch) as git_branch,
+    coalesce(seen.client_version, said.client_version) as client_version,
+    coalesce(seen.entrypoint, said.entrypoint) as entrypoint,
+    coalesce(
+        said.category,
+        case
+            when spoken.turns = 0 and spoken.commands > 0
+            then 'probe'
+            when starts_with(coalesce(seen.entrypoint, said.entrypoint), 'sdk')
+            then 'automated'
+            when coalesce(seen.entrypoint, said.entrypoint) is not null
+            then 'interactive'
+        end
+    ) as category,
+    spans.started_at,
+    spans.ended_at
+from spoken
+inner join
+    core._lineage as lineage
+    on lineage.source = spoken.source
+    and lineage.session_id = spoken.session_id
+    and lineage.agent_id is not distinct from spoken.agent_id
+left join
+    core._spans as spans
+    on spans.source = spoken.source
+    and spans.session_id = spoken.session_id
+    and spans.agent_id is not distinct from spoken.agent_id
+left join
+    seen
+    on seen.source = spoken.source
+    and seen.session_id = spoken.session_id
+    and seen.agent_id is not distinct from spoken.agent_id
+left join
+    said
+    on said.source = spoken.source
+    and said.session_id = spoken.session_id
+    and said.agent_id is not distinct from spoken.agent_id
+left join
+    core._titles as titles
+    on titles.source = spoken.source
+    and titles.session_id = spoken.session_id
+    and spoken.agent_id is null

@@ -1,0 +1,65 @@
+/*
+call_cost(usage, price): what one call costs in USD, as decimal(18, 6).
+
+use     select call_cost(usage, price) from core.usage as usage
+        left join core.prices as price on ...
+        Both arguments are names of rows: the alias of a table or of a CTE.
+null    No price, or neither input nor output known: null, never 0. So is a
+        count too large to be true (try), which must not stop the others. Any
+        other count that is unknown adds nothing.
+why     Parts are taken out of what contains them: a 1-hour write is a cache
+        write, reasoning is output (and adds nothing where it costs the same).
+        All in decimals, so that no micro-dollar is lost: DuckDB divides in
+        doubles, hence the multiplication by 0.000001.
+*/
+create or replace macro main.call_cost(usage, price) as
+    case
+        when usage.input_tokens is not null or usage.output_tokens is not null
+        then
+            try(
+                cast(
+                    (
+                        coalesce(usage.input_tokens, 0) * price.input_usd
+                        + coalesce(usage.cache_read_tokens, 0) * price.cache_read_usd
+                        + coalesce(usage.cache_write_tokens, 0) * price.cache_write_usd
+                        + coalesce(usage.cache_write_1h_tokens, 0)
+                        * (price.cache_write_1h_usd - price.cache_write_usd)
+                        + coalesce(usage.output_tokens, 0) * price.output_usd
+                        + coalesce(usage.reasoning_tokens, 0)
+                        * (price.reasoning_usd - price.output_usd)
+                    )
+                    * 0.000001
+                    + (
+                        coalesce(usage.web_search_requests, 0) * price.web_search_usd
+                        + price.request_usd
+                    )
+                    * 0.001 as decimal(18, 6)
+                )
+            )
+    end
+;
+/*
+project_of(cwd): the folder that a working directory belongs to.
+
+why     Agents work in throw-away worktrees below the repository
+        (`.claude/worktrees/x`, `.worktrees/x`); these are the repository's.
+*/
+create or replace macro main.project_of(cwd) as
+    regexp_replace(cwd, '[/\\]\.(claude[/\\]worktrees|worktrees)[/\\].*$', '')
+;
+/*
+local_date(moment): the date of a moment in the zone of the settings, which one connection
+can change for itself by `set variable time_zone = 'Asia/Tokyo'`.
+*/
+create or replace macro main.local_date(moment) as
+    cast(
+        timezone(
+            coalesce(
+                getvariable('time_zone'),
+                (select value from meta.settings where name = 'time_zone'),
+                'UTC'
+            ),
+            moment
+        ) as date
+    )
+;

@@ -1,0 +1,23 @@
+/*
+One row per source, provider and model with all its calls.
+
+grain   source, provider, model
+*/
+select
+    usage.source,
+    usage.provider,
+    usage.model,
+    min(usage.called_at) as first_called_at,
+    max(usage.called_at) as last_called_at,
+    count(*) as calls,
+    cast(sum(usage.input_tokens) as bigint) as input_tokens,
+    cast(sum(usage.cache_read_tokens) as bigint) as cache_read_tokens,
+    cast(sum(usage.cache_write_tokens) as bigint) as cache_write_tokens,
+    cast(sum(usage.output_tokens) as bigint) as output_tokens,
+    cast(sum(usage.reasoning_tokens) as bigint) as reasoning_tokens,
+    cast(sum(usage.web_search_requests) as bigint) as web_search_requests,
+    cast(sum(usage.cost_usd) as decimal(18, 6)) as cost_usd,
+    count(*) filter (where usage.cost_usd is null) as unpriced_calls
+from core.usage as usage
+group by all
+order by cost_usd desc nulls last, output_tokens desc

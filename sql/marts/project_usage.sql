@@ -1,0 +1,29 @@
+/*
+One row per source and project with all its calls.
+
+grain   source, project
+why     The project is the folder in which the session was started, worktrees folded
+        into their repository; calls of sessions without any folder are in the row
+        where it is null.
+*/
+select
+    usage.source,
+    sessions.project,
+    min(usage.called_at) as first_called_at,
+    max(usage.called_at) as last_called_at,
+    count(distinct usage.session_id) as sessions,
+    count(*) as calls,
+    cast(sum(usage.input_tokens) as bigint) as input_tokens,
+    cast(sum(usage.cache_read_tokens) as bigint) as cache_read_tokens,
+    cast(sum(usage.cache_write_tokens) as bigint) as cache_write_tokens,
+    cast(sum(usage.output_tokens) as bigint) as output_tokens,
+    cast(sum(usage.web_search_requests) as bigint) as web_search_requests,
+    cast(sum(usage.cost_usd) as decimal(18, 6)) as cost_usd,
+    count(*) filter (where usage.cost_usd is null) as unpriced_calls
+from core.usage as usage
+left join
+    core.sessions as sessions
+    on sessions.source = usage.source
+    and sessions.session_id = usage.session_id
+group by all
+order by cost_usd desc nulls last, output_tokens desc

@@ -1,0 +1,95 @@
+/*
+One row per session, newest first; its subagents' work is counted in it.
+
+grain   source, session_id
+why     Everything about a session in one place. Copied messages and calls belong to
+        the session in which they were made and are counted only there.
+*/
+with
+    spoken as (
+        select source, session_id, count(*) as messages
+        from core.messages
+        where not is_copied
+        group by all
+    ),
+    asked as (
+        select source, session_id, count(*) as tool_calls
+        from core.tool_calls
+        group by all
+    ),
+    used as (
+        select
+            source,
+            session_id,
+            count(*) as calls,
+            cast(sum(input_tokens) as bigint) as input_tokens,
+            cast(sum(cache_read_tokens) as bigint) as cache_read_tokens,
+            cast(sum(cache_write_tokens) as bigint) as cache_write_tokens,
+            cast(sum(output_tokens) as bigint) as output_tokens,
+            cast(sum(reasoning_tokens) as bigint) as reasoning_tokens,
+            cast(sum(web_search_requests) as bigint) as web_search_requests,
+            cast(sum(cost_usd) as decimal(18, 6)) as cost_usd,
+            count(*) filter (where cost_usd is null) as unpriced_calls,
+            list_sort(list(distinct model) filter (where model is not null)) as models
+        from core.usage
+        group by all
+    ),
+    stored as (
+        select
+            files.source,
+            files.session_id,
+            arg_min(streams.path, (files.agent_id is not null, streams.path)) as path,
+            cast(sum(streams.size) as bigint) as file_bytes,
+            max(streams.loaded_at) as updated_at
+        from
+            (
+                select source, session_id, stream_id, max(agent_id) as agent_id
+                from staging.messages
+                group by all
+            ) as files
+        inner join meta.streams as streams on streams.stream_id = files.stream_id
+        group by all
+    )
+
+select
+    sessions.source,
+    sessions.session_id,
+    sessions.title,
+    sessions.project,
+    sessions.category,
+    sessions.started_at,
+    sessions.ended_at,
+    stored.updated_at,
+    coalesce(spoken.messages, 0) as messages,
+    coalesce(asked.tool_calls, 0) as tool_calls,
+    coalesce(used.calls, 0) as calls,
+    used.input_tokens,
+    used.cache_read_tokens,
+    used.cache_write_tokens,
+    used.output_tokens,
+    used.reasoning_tokens,
+    used.web_search_requests,
+    used.cost_usd,
+    coalesce(used.unpriced_calls, 0) as unpriced_calls,
+    coalesce(used.models, []) as models,
+    stored.path,
+    stored.file_bytes
+from core.sessions as sessions
+left join
+    spoken
+    on spoken.source = sessions.source
+    and spoken.session_id = sessions.session_id
+left join
+    asked
+    on asked.source = sessions.source
+    and asked.session_id = sessions.session_id
+left join
+    used
+    on used.source = sessions.source
+    and used.session_id = sessions.session_id
+left join
+    stored
+    on stored.source = sessions.source
+    and stored.session_id = sessions.session_id
+where sessions.agent_id is null
+order by sessions.started_at desc nulls last, sessions.source, sessions.session_id
