@@ -51,8 +51,9 @@ $(READY): requirements.lock
 	$(PYTHON) is " + sys.version.split()[0] + ". Choose another: make PYTHON=python3.12 ...")'
 	@echo "making .venv (a minute at most, once) ..." >&2
 	@$(PYTHON) -m venv .venv
-	@{ $(PIP) uv==0.13.9 && $(BIN)/uv pip install --system-certs --quiet --python $(BIN)/python $(LOCKED); } || $(PIP) $(LOCKED)
+	@{ $(PIP) uv==0.13.9 && $(BIN)/uv pip install --system-certs --compile-bytecode --quiet --python $(BIN)/python $(LOCKED); } || $(PIP) $(LOCKED)
 	@$(PIP) --no-deps --no-build-isolation --editable .
+	@$(BIN)/python -m compileall -q adapters agentlake models pipelines
 	@mkdir -p .typing/agentlake && ln -sfn $(foreach d,adapters fixtures models pipelines sql,../../$(d)) \
 	    $(addprefix ../../agentlake/,__init__.py __main__.py py.typed) .typing/agentlake/
 	@touch $@

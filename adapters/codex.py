@@ -88,7 +88,7 @@ def _rollouts(top: str) -> Iterator[tuple[str, str, Reader]]:
 
     The thread is the UUID at the end of the name, or the name if it has none.
     """
-    files = {file.path: file.name for file in files_below(top)}
+    files = {path: path.rpartition("/")[2] for path in files_below(top)}
     for path, name in files.items():
         found = _ROLLOUT.fullmatch(name)
         if found is None or (found[2] == "jsonl.zst" and path[:-4] in files):

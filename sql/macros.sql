@@ -63,3 +63,12 @@ create or replace macro main.local_date(moment) as
         ) as date
     )
 ;
+/*
+is_asked_for(moment): whether a moment lies in the time that this connection asks about:
+from `set variable since = timestamptz '...'` on and before `until`. All is, where
+neither is set.
+*/
+create or replace macro main.is_asked_for(moment) as
+    (getvariable('since') is null or moment >= getvariable('since'))
+    and (getvariable('until') is null or moment < getvariable('until'))
+;

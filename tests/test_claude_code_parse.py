@@ -12,7 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from agentlake.adapters import claude_code
-from agentlake.adapters.claude_code_format import IGNORED
+from agentlake.adapters.claude_code.format import IGNORED
 from agentlake.adapters.sdk.contract import Record, Reject, Stream
 from agentlake.adapters.sdk.run import facts_of
 from agentlake.models.fact import Fact

@@ -1,29 +1,36 @@
 """Walk a directory tree fast: one scandir per folder, no stat per file."""
 
 import os
-from collections.abc import Iterator
 
 
-def files_below(root: str) -> Iterator[os.DirEntry[str]]:
-    """Every file below `root`, sorted by path within each folder.
+def files_below(root: str) -> list[str]:
+    """The paths of all files below `root`, sorted.
 
     A folder that cannot be listed (gone, forbidden) has no files; a link to a
-    folder is followed once. Nothing is opened.
+    folder is followed once, one that leads nowhere is a file. Nothing is opened.
     """
-    yield from _walk(root, set())
-
-
-def _walk(folder: str, above: set[str]) -> Iterator[os.DirEntry[str]]:
-    try:
-        with os.scandir(folder) as found:
-            entries = sorted(found, key=lambda entry: entry.name)
-    except OSError:
-        return
-    for entry in entries:
-        if entry.is_dir():
-            if not entry.is_symlink():
-                yield from _walk(entry.path, above)
+    files: list[str] = []
+    folders: list[tuple[str, frozenset[str]]] = [(root, frozenset())]
+    while folders:
+        folder, above = folders.pop()
+        try:
+            with os.scandir(folder) as found:
+                entries = list(found)
+        except OSError:
+            continue
+        for entry in entries:
+            if not _is_folder(entry):
+                files.append(entry.path)
+            elif not entry.is_symlink():
+                folders.append((entry.path, above))
             elif (target := os.path.realpath(entry.path)) not in above:
-                yield from _walk(entry.path, above | {target})
-        else:
-            yield entry
+                folders.append((entry.path, above | {target}))
+    files.sort()
+    return files
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:  # a link to itself
+        return False

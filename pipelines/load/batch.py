@@ -4,8 +4,10 @@ Arrow checks the type of every column; only when it objects is each fact looked 
 itself, so that one bad field costs its own fact and nothing else.
 """
 
+from array import array
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import accumulate
 from typing import Any
 
 import msgspec
@@ -15,7 +17,8 @@ from agentlake.adapters.sdk.contract import Record, Reject
 from agentlake.models.fact import Fact
 from agentlake.models.table import LINEAGE, Column, columns
 from agentlake.pipelines.warehouse.connect import Connection
-from agentlake.pipelines.warehouse.schema import raw_table
+from agentlake.pipelines.warehouse.insert import insert_arrow
+from agentlake.pipelines.warehouse.schema import LONG_TEXT, raw_table
 
 _ARROW = {
     "varchar": pa.string(),
@@ -24,7 +27,14 @@ _ARROW = {
     "boolean": pa.bool_(),
     "timestamptz": pa.timestamp("us", tz="UTC"),
 }
-_REFUSED = (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError, UnicodeError, TypeError)
+_REFUSED = (
+    pa.ArrowInvalid,
+    pa.ArrowTypeError,
+    AttributeError,  # a text that is none
+    OverflowError,
+    TypeError,
+    UnicodeError,
+)
 
 
 class Batch:
@@ -33,9 +43,6 @@ class Batch:
     def __init__(self, source: str, load_id: int) -> None:
         self._source = source
         self._load_id = load_id
-        self._clear()
-
-    def _clear(self) -> None:
         self.bytes = 0
         self._ids: list[int] = []
         self._generations: list[int] = []
@@ -83,14 +90,12 @@ class Batch:
         """
         for kind, facts in self._facts.items():
             table = self._fact_table(kind, facts)
-            _insert(connection, f"staging.{kind.TABLE}", table)
+            insert_arrow(connection, f"staging.{kind.TABLE}", table)
         if with_raw and self._records:
-            _insert(connection, raw_table(self._source), self._raw_table())
+            insert_arrow(connection, raw_table(self._source), self._raw_table())
         if self._rejects:
-            _insert(connection, "meta.rejects", self._reject_table())
-        count = len(self._rejects)
-        self._clear()
-        return count
+            insert_arrow(connection, "meta.rejects", self._reject_table())
+        return len(self._rejects)
 
     def _raw_table(self) -> pa.Table:
         payload, damaged = _payloads([record.data for record in self._records])
@@ -173,36 +178,51 @@ def _arrays(own: tuple[Column, ...], facts: list[Fact]) -> list[pa.Array]:
     rows = zip(*map(msgspec.structs.astuple, facts), strict=True)
     arrays = []
     for column, values in zip(own, rows, strict=True):
-        array = pa.array(values, _ARROW[column.sql_type])
-        if column.required and array.null_count:
+        if column.name in LONG_TEXT:
+            made = _texts([None if text is None else text.encode() for text in values])
+        else:
+            made = pa.array(values, _ARROW[column.sql_type])
+        if column.required and made.null_count:
             msg = f"{column.name} is missing"
             raise TypeError(msg)
-        arrays.append(array)
+        arrays.append(made)
     return arrays
 
 
 def _payloads(data: list[bytes]) -> tuple[pa.Array, pa.Array]:
     """The records as text; those that are no UTF-8 as bytes in the second array."""
-    nothing = pa.nulls(len(data), pa.binary())
+    texts = _texts(data)
     try:
-        return pa.array(data, pa.binary()).cast(pa.string()), nothing
+        texts.validate(full=True)
     except pa.ArrowInvalid:
-        text = [_text(item) for item in data]
-        damaged = [
-            item if decoded is None else None
-            for item, decoded in zip(data, text, strict=True)
+        good = [item if _is_text(item) else None for item in data]
+        bad = [
+            None if text is not None else item
+            for item, text in zip(data, good, strict=True)
         ]
-        return pa.array(text, pa.string()), pa.array(damaged, pa.binary())
+        return _texts(good), pa.array(bad, pa.binary())
+    return texts, pa.nulls(len(data), pa.binary())
 
 
-def _text(data: bytes) -> str | None:
+def _texts(data: Sequence[bytes | None]) -> pa.Array:
+    """An array of long texts, without a copy of each: 2-3 times as fast as pa.array."""
+    present = [item for item in data if item is not None]
+    ends = accumulate((len(item or b"") for item in data), initial=0)
+    is_valid = None
+    if len(present) < len(data):
+        flags = pa.array([item is not None for item in data], pa.bool_())
+        is_valid = flags.buffers()[1]
+    return pa.StringArray.from_buffers(
+        len(data),
+        pa.py_buffer(array("i", ends)),
+        pa.py_buffer(b"".join(present)),
+        is_valid,
+    )
+
+
+def _is_text(data: bytes) -> bool:
     try:
-        return data.decode()
+        data.decode()
     except UnicodeDecodeError:
-        return None
-
-
-def _insert(connection: Connection, table: str, rows: pa.Table) -> None:
-    connection.register("_rows", rows)
-    connection.execute(f"insert into {table} by name select * from _rows")
-    connection.unregister("_rows")
+        return False
+    return True

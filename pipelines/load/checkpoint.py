@@ -107,13 +107,11 @@ def save(connection: Connection, changed: Sequence[Checkpoint]) -> None:
         "delete from meta.streams where stream_id in (select unnest($ids))",
         {"ids": [item.stream_id for item in changed]},
     )
-    connection.executemany(
-        f"insert into meta.streams values ({', '.join('?' * 19)})",
-        [_to_row(item) for item in changed],
-    )
+    # Imported here: a load that finds nothing new must not pay for Arrow.
+    from agentlake.pipelines.warehouse.insert import insert_columns  # noqa: PLC0415
 
-
-def _to_row(item: Checkpoint) -> tuple[object, ...]:
-    signature = msgspec.structs.astuple(item.signature) if item.signature else [None] * 4
-    values = msgspec.structs.astuple(item)
-    return (*values[:5], *signature, *values[6:])
+    names = [name for name in Checkpoint.__struct_fields__ if name != "signature"]
+    columns = {name: [getattr(item, name) for item in changed] for name in names}
+    for name in Signature.__struct_fields__:
+        columns[name] = [getattr(item.signature, name, None) for item in changed]
+    insert_columns(connection, "meta.streams", columns)

@@ -19,7 +19,13 @@ from agentlake.pipelines.load.plan import Found, Selects, SourcePlan, Work, look
 from agentlake.pipelines.load.read import Piece, pieces
 from agentlake.pipelines.load.replay import replay
 from agentlake.pipelines.load.report import LoadReport, SourceReport
-from agentlake.pipelines.load.write import HalfWritten, Writer, deferred, record_load
+from agentlake.pipelines.load.write import (
+    Committer,
+    HalfWritten,
+    Writer,
+    deferred,
+    record_load,
+)
 from agentlake.pipelines.warehouse.connect import Connection, transaction
 from agentlake.pipelines.warehouse.schema import ensure
 
@@ -110,12 +116,28 @@ def _read_all(
     on_progress: OnProgress,
     refresh: Refresh,
 ) -> None:
+    committer = Committer(connection, report)
     writers = {
         plan.adapter.SOURCE: Writer(
-            connection, plan.adapter.SOURCE, plan.adapter, report
+            committer, plan.adapter.SOURCE, plan.adapter, report
         )
         for plan in plans
     }
+    try:
+        _read_each(connection, work, writers, committer, report, on_progress, refresh)
+    finally:
+        committer.close()
+
+
+def _read_each(
+    connection: Connection,
+    work: Sequence[Work],
+    writers: dict[str, Writer],
+    committer: Committer,
+    report: LoadReport,
+    on_progress: OnProgress,
+    refresh: Refresh,
+) -> None:
     refreshed_at = time.monotonic()
     for one in work:
         source = one.adapter.SOURCE
@@ -123,16 +145,19 @@ def _read_all(
             _read(connection, one, writers[source], part)
         on_progress(report)
         if time.monotonic() - refreshed_at > REFRESH_EVERY_S:
-            _commit_all(writers, report)
+            _commit_all(writers, committer, report)
             refresh(connection)
             refreshed_at = time.monotonic()
-    _commit_all(writers, report)
+    _commit_all(writers, committer, report)
 
 
-def _commit_all(writers: dict[str, Writer], report: LoadReport) -> None:
+def _commit_all(
+    writers: dict[str, Writer], committer: Committer, report: LoadReport
+) -> None:
     for source, writer in writers.items():
         with _timed(report.sources[source]):
             writer.commit()
+    committer.finish()
 
 
 def _read(

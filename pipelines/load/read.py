@@ -7,14 +7,14 @@ and which lines of a rewritten file are known already, only raw can tell.
 import hashlib
 from collections import Counter
 from collections.abc import Iterator
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
 from agentlake.adapters.sdk.contract import Record, Reject
 from agentlake.adapters.sdk.readers import document, jsonl
 from agentlake.pipelines.load.plan import Work
-from agentlake.pipelines.warehouse.connect import Connection
+from agentlake.pipelines.warehouse.connect import Connection, second
 from agentlake.pipelines.warehouse.schema import raw_table
 
 DOCUMENT_KEY = "document"
@@ -105,10 +105,7 @@ class _Keys:
 
     def restart(self) -> None:
         """The stream is read again from its start: skip what raw has of it."""
-        rows = self._connection.execute(
-            f"select record_key from {self._table} where stream_id = $id",
-            {"id": self._work.checkpoint.stream_id},
-        ).fetchall()
+        rows = self._ask(f"select record_key from {self._table} where stream_id = $id")
         self._known = frozenset(key for (key,) in rows)
 
     def resume(self) -> None:
@@ -134,17 +131,23 @@ class _Keys:
             yield New(record, content_hash, problem)
 
     def _count_earlier(self, hashes: set[str]) -> None:
-        rows = self._connection.execute(
+        rows = self._ask(
             f"""
             select content_hash, count(*) from {self._table}
             where stream_id = $id and content_hash in (select unnest($hashes))
             group by all
             """,
-            {"id": self._work.checkpoint.stream_id, "hashes": list(hashes)},
-        ).fetchall()
+            hashes=list(hashes),
+        )
         self._occurrences.update(dict(rows))
         for content_hash in hashes - self._occurrences.keys():
             self._occurrences[content_hash] = 0
+
+    def _ask(self, query: str, **parameters: object) -> list[tuple[Any, ...]]:
+        """Ask raw about this stream, beside the thread that writes on the connection."""
+        with second(self._connection) as beside:
+            stream = {"id": self._work.checkpoint.stream_id}
+            return beside.execute(query, stream | parameters).fetchall()
 
     @property
     def _table(self) -> str:

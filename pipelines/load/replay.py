@@ -6,7 +6,7 @@ from agentlake.adapters.sdk.contract import Adapter, Record, Stream
 from agentlake.adapters.sdk.run import facts_of
 from agentlake.models.table import FACTS
 from agentlake.pipelines.load.batch import Batch
-from agentlake.pipelines.warehouse.connect import Connection
+from agentlake.pipelines.warehouse.connect import Connection, second
 from agentlake.pipelines.warehouse.schema import raw_table
 
 _ROWS_AT_ONCE = 2_000
@@ -22,7 +22,9 @@ def replay(connection: Connection, adapter: Adapter, load_id: int) -> int:
     source = adapter.SOURCE
     streams = _streams(connection, source)
     for fact in FACTS:
-        connection.execute(f"delete from staging.{fact.TABLE} where source = $1", [source])
+        connection.execute(
+            f"delete from staging.{fact.TABLE} where source = $1", [source]
+        )
     connection.execute("delete from meta.rejects where source = $1", [source])
     connection.execute("delete from meta.model_state")
     count = 0
@@ -35,6 +37,7 @@ def replay(connection: Connection, adapter: Adapter, load_id: int) -> int:
         count += 1
         if batch.bytes >= _WRITE_BYTES:
             batch.write(connection, with_raw=False)
+            batch = Batch(source, load_id)
     batch.write(connection, with_raw=False)
     connection.execute(
         "update meta.streams set parser_version = $1, load_id = $2 where source = $3",
@@ -58,19 +61,16 @@ def _records(
     connection: Connection, source: str, streams: dict[int, Stream]
 ) -> Iterator[tuple[int, int, str, Record]]:
     """Everything in raw, a bounded number of rows at a time."""
-    # A cursor of its own: the caller's connection writes between two fetches.
-    reader = connection.cursor()
-    reader.execute(
-        f"""
-        select
-            stream_id, generation, content_hash, seq, byte_offset, record_key,
-            coalesce(encode(payload), payload_bytes)
-        from {raw_table(source)}
-        order by stream_id, generation, seq
-        """
-    )
-    while rows := reader.fetchmany(_ROWS_AT_ONCE):
-        for stream_id, generation, content_hash, seq, offset, key, data in rows:
-            record = Record(streams[stream_id], seq, offset, key, data)
-            yield stream_id, generation, content_hash, record
-    reader.close()
+    with second(connection) as reader:
+        reader.execute(
+            f"""
+            select
+                stream_id, generation, content_hash, seq, byte_offset, record_key,
+                coalesce(encode(payload), payload_bytes)
+            from {raw_table(source)}
+            """
+        )
+        while rows := reader.fetchmany(_ROWS_AT_ONCE):
+            for stream_id, generation, content_hash, seq, offset, key, data in rows:
+                record = Record(streams[stream_id], seq, offset, key, data)
+                yield stream_id, generation, content_hash, record

@@ -1,6 +1,7 @@
 """Write records, facts and checkpoints, always together in one transaction."""
 
 from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 
 import msgspec
 
@@ -19,6 +20,48 @@ class HalfWritten(ValueError):
     """A document that says nothing now: somebody may be in the middle of writing it."""
 
 
+class Committer:
+    """Writes what it is given in a thread of its own, one transaction after another.
+
+    DuckDB compresses while Python parses on. At most one transaction waits, so
+    memory stays bounded; its failure is raised by the next call.
+    """
+
+    def __init__(self, connection: Connection, report: LoadReport) -> None:
+        self._connection = connection
+        self._report = report
+        self._thread = ThreadPoolExecutor(max_workers=1)
+        self._waiting: Future[None] | None = None
+
+    def commit(
+        self, source: str, batch: Batch, checkpoints: Sequence[Checkpoint]
+    ) -> None:
+        """Begin to write a batch and the checkpoints that belong to it."""
+        self.finish()
+        self._waiting = self._thread.submit(self._commit, source, batch, checkpoints)
+
+    def finish(self) -> None:
+        """Wait until everything that was given is committed."""
+        if self._waiting is not None:
+            waiting, self._waiting = self._waiting, None
+            waiting.result()
+
+    def close(self) -> None:
+        """Wait for the transaction on its way, and end the thread."""
+        self._thread.shutdown()
+
+    def _commit(
+        self, source: str, batch: Batch, checkpoints: Sequence[Checkpoint]
+    ) -> None:
+        one = self._report.sources[source]
+        with transaction(self._connection):
+            one.records += len(batch)
+            one.bytes += batch.bytes
+            one.rejects += batch.write(self._connection)
+            save(self._connection, checkpoints)
+            record_load(self._connection, self._report)
+
+
 class Writer:
     """The rows of one source that a load has read and not yet committed.
 
@@ -26,14 +69,18 @@ class Writer:
     """
 
     def __init__(
-        self, connection: Connection, source: str, adapter: Parses, report: LoadReport
+        self, committer: Committer, source: str, adapter: Parses, report: LoadReport
     ) -> None:
-        self._connection = connection
+        self._committer = committer
+        self._source = source
         self._adapter = adapter
-        self._load = report
+        self._load_id = report.load_id
         self._report = report.sources[source]
-        self._batch = Batch(source, report.load_id)
-        self._checkpoints: list[Checkpoint] = []
+        self._start()
+
+    def _start(self) -> None:
+        self._batch = Batch(self._source, self._load_id)
+        self._checkpoints: dict[int, Checkpoint] = {}
 
     def add(self, stream_id: int, generation: int, new: Sequence[New]) -> None:
         """Take new records of one stream, and parse them.
@@ -55,11 +102,7 @@ class Writer:
 
     def add_checkpoint(self, checkpoint: Checkpoint) -> None:
         """Take a checkpoint; it replaces an earlier one of its stream."""
-        if self._checkpoints and (
-            self._checkpoints[-1].stream_id == checkpoint.stream_id
-        ):
-            self._checkpoints.pop()
-        self._checkpoints.append(checkpoint)
+        self._checkpoints[checkpoint.stream_id] = checkpoint
 
     @property
     def is_full(self) -> bool:
@@ -67,16 +110,12 @@ class Writer:
         return self._batch.bytes >= COMMIT_BYTES or len(self._checkpoints) >= 2000
 
     def commit(self) -> None:
-        """Write everything, or nothing."""
-        if not len(self._batch) and not self._checkpoints:
-            return
-        with transaction(self._connection):
-            self._report.records += len(self._batch)
-            self._report.bytes += self._batch.bytes
-            self._report.rejects += self._batch.write(self._connection)
-            save(self._connection, self._checkpoints)
-            record_load(self._connection, self._load)
-        self._checkpoints = []
+        """Hand everything over to be written, all or nothing."""
+        if len(self._batch) or self._checkpoints:
+            self._committer.commit(
+                self._source, self._batch, list(self._checkpoints.values())
+            )
+            self._start()
 
 
 def record_load(connection: Connection, report: LoadReport) -> None:
@@ -94,5 +133,3 @@ def deferred(checkpoint: Checkpoint, reason: str) -> Checkpoint:
     return msgspec.structs.replace(
         checkpoint, status="deferred", reason=reason, signature=None
     )
-
-

@@ -8,9 +8,10 @@ copy for readers will come in here.
 import os
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TypeVar
 
 import duckdb
 
@@ -18,9 +19,15 @@ from agentlake.models.errors import UserError
 
 # Files that DuckDB 1.5 clients (the CLI, BI tools) can read as well.
 _STORAGE_VERSION = "v1.5.0"
+# Rows are compressed when a row group is full. Small groups are full within one
+# batch, so text goes straight into the file instead of through the log, by all cores.
+_ROW_GROUP = 2048
+NAME = "lake"
+"""The warehouse's name in a writer's connection; readers see the file's own."""
 _HOLDER = re.compile(r"Conflicting lock is held in (?P<program>.*?) \(PID (?P<pid>\d+)")
 _WAIT_STEP_S = 0.05
 
+T = TypeVar("T")
 Connection = duckdb.DuckDBPyConnection
 
 
@@ -35,17 +42,20 @@ def writing(path: Path, *, wait_s: float = 10.0) -> Iterator[Connection]:
     Raises BusyError when another program holds it for longer than `wait_s`.
     """
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    before = os.umask(0o077)  # transcripts hold secrets: the file is the user's alone
+    before = os.umask(0o077)  # transcripts hold secrets: the files are the user's alone
+    connection = duckdb.connect()
     try:
-        connection = _connect(path, read_only=False, wait_s=wait_s)
-    finally:
-        os.umask(before)
-    try:
+        options = f"storage_version '{_STORAGE_VERSION}', row_group_size {_ROW_GROUP}"
+        file = str(path).replace("'", "''")
+        attach = f"attach '{file}' as {NAME} ({options})"
+        _patiently(path, wait_s, lambda: connection.execute(attach))
+        connection.execute(f"use {NAME}")
         connection.execute("set checkpoint_threshold = '256MB'")
         connection.execute("set preserve_insertion_order = false")
         yield connection
     finally:
         connection.close()
+        os.umask(before)
 
 
 @contextmanager
@@ -54,21 +64,21 @@ def reading(path: Path, *, wait_s: float = 10.0) -> Iterator[Connection]:
     if not path.exists():
         msg = f"{path}: no warehouse yet. Load one with `agentlake load`."
         raise UserError(msg)
-    connection = _connect(path, read_only=True, wait_s=wait_s)
+    connection = _patiently(
+        path, wait_s, lambda: duckdb.connect(str(path), read_only=True)
+    )
     try:
         yield connection
     finally:
         connection.close()
 
 
-def _connect(path: Path, *, read_only: bool, wait_s: float) -> Connection:
-    config: dict[str, str | bool | int | float | list[str]] = (
-        {} if read_only else {"storage_compatibility_version": _STORAGE_VERSION}
-    )
+def _patiently(path: Path, wait_s: float, open_it: Callable[[], T]) -> T:
+    """Open the file, again and again while another program holds it."""
     deadline = time.monotonic() + wait_s
     while True:
         try:
-            return duckdb.connect(str(path), read_only=read_only, config=config)
+            return open_it()
         except duckdb.IOException as error:
             holder = _HOLDER.search(str(error))
             if holder is None:
@@ -96,3 +106,14 @@ def transaction(connection: Connection) -> Iterator[None]:
             connection.execute("rollback")
         raise
     connection.execute("commit")
+
+
+@contextmanager
+def second(connection: Connection) -> Iterator[Connection]:
+    """Another connection to a writer's warehouse: it sees what is committed."""
+    beside = connection.cursor()
+    try:
+        beside.execute(f"use {NAME}")  # a new connection does not inherit it
+        yield beside
+    finally:
+        beside.close()

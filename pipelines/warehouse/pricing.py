@@ -7,8 +7,6 @@ only when something new was used: a load without a new model never pays for it.
 from collections.abc import Mapping
 from typing import Any
 
-import msgspec
-
 from agentlake.models.errors import UserError
 from agentlake.pipelines.warehouse.connect import Connection, transaction
 from agentlake.pipelines.warehouse.prices import (
@@ -61,7 +59,9 @@ def update_quotes(connection: Connection, overrides: Mapping[str, Any]) -> bool:
         if is_new:
             connection.execute("delete from meta.price_quotes")
             connection.execute("delete from meta.price_offers")
-            connection.execute("delete from meta.settings where name = $1", [_FINGERPRINT])
+            connection.execute(
+                "delete from meta.settings where name = $1", [_FINGERPRINT]
+            )
             connection.execute(
                 "insert into meta.settings values ($1, $2)", [_FINGERPRINT, now]
             )
@@ -77,14 +77,11 @@ def _offers(connection: Connection, table: str) -> set[Offer]:
 
 
 def _save(connection: Connection, offers: set[Offer], rows: list[PriceRow]) -> None:
-    if offers:
-        connection.executemany(
-            "insert into meta.price_offers values (?, ?, ?)", [tuple(o) for o in offers]
-        )
-    if rows:
-        names = PriceRow.__struct_fields__
-        connection.executemany(
-            f"insert into meta.price_quotes ({', '.join(names)}) "
-            f"values ({', '.join('?' * len(names))})",
-            [msgspec.structs.astuple(row) for row in rows],
-        )
+    # Imported here: a refresh without a new model must not pay for Arrow.
+    from agentlake.pipelines.warehouse.insert import insert_columns  # noqa: PLC0415
+
+    for table, values in (("price_offers", list(offers)), ("price_quotes", rows)):
+        if values:
+            names = getattr(values[0], "_fields", None) or PriceRow.__struct_fields__
+            columns = {name: [getattr(one, name) for one in values] for name in names}
+            insert_columns(connection, f"meta.{table}", columns)

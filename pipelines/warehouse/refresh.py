@@ -155,14 +155,15 @@ class _Refresh:
         self._narrow(since)
         self._narrow_inputs(model)
         condition = self._condition(model.key)
-        with transaction(self._connection):
-            self._connection.execute(f"delete from {model.name} where {condition}")
-            self._connection.execute(f"use {_NARROW}")
-            try:
+        target = f'"{self._lake}".{model.name}'
+        self._connection.execute(f"use {_NARROW}")
+        try:
+            with transaction(self._connection):
+                self._connection.execute(f"delete from {target} where {condition}")
                 rows = self._insert(model)
-            finally:
-                self._connection.execute(f'use "{self._lake}"')
-            self._write_state(model.name, fingerprint(model.name))
+                self._write_state(model.name, fingerprint(model.name))
+        finally:
+            self._connection.execute(f'use "{self._lake}"')
         return rows
 
     def _narrow(self, since: int) -> None:
@@ -172,6 +173,15 @@ class _Refresh:
                 self._connection.execute(
                     f"create schema if not exists {_NARROW}.{schema}"
                 )
+            self._connection.execute(
+                f"create or replace view {_NARROW}.meta.settings as "
+                f'from "{self._lake}".meta.settings'  # a macro reads it
+            )
+            self._connection.execute(f"use {_NARROW}")
+            try:
+                self._connection.execute(macros())
+            finally:
+                self._connection.execute(f'use "{self._lake}"')
         if self._narrowed_to == since:
             return
         self._narrowed_to = since
@@ -219,9 +229,10 @@ class _Refresh:
                     query += f" where {self._condition(read.key)}"
                 elif table.startswith("staging."):
                     query += f" where {self._condition(('source', 'session_id'))}"
+            kind = "table" if read is not None and read.is_view else "view"
             self._connection.execute(f"use {_NARROW}")
             try:
-                self._connection.execute(f"create or replace view {table} as {query}")
+                self._connection.execute(f"create or replace {kind} {table} as {query}")
             finally:
                 self._connection.execute(f'use "{self._lake}"')
             self._made_narrow.add(table)
@@ -237,9 +248,10 @@ class _Refresh:
             self._write_state(model.name, fingerprint(model.name))
 
     def _write_state(self, name: str, text: str) -> None:
-        self._connection.execute("delete from meta.model_state where model = $1", [name])
+        table = f'"{self._lake}".meta.model_state'
+        self._connection.execute(f"delete from {table} where model = $1", [name])
         self._connection.execute(
-            "insert into meta.model_state values ($1, $2, $3, now())",
+            f"insert into {table} values ($1, $2, $3, now())",
             [name, text, self._head],
         )
         self._state[name] = (text, self._head)

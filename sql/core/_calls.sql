@@ -50,10 +50,7 @@ select
     calls.reasoning_tokens,
     case
         when calls.call_part = ''
-        then
-            greatest(
-                calls.web_search_requests, cast(searches.search_count as bigint)
-            )
+        then greatest(calls.web_search_requests, cast(searches.search_count as bigint))
         else calls.web_search_requests
     end as web_search_requests,
     calls.service_tier,

@@ -64,7 +64,9 @@ with
                 then 'no request behind it'
                 when
                     has_no_last
-                    and least(input_delta, cache_read_delta, cache_write_delta, output_delta)
+                    and least(
+                        input_delta, cache_read_delta, cache_write_delta, output_delta
+                    )
                     < 0
                 then 'total went down'
                 when has_no_last and input_delta + cache_read_delta + output_delta = 0
@@ -94,7 +96,11 @@ with
             || ':'
             || case
                 when kind = 'record'
-                then coalesce(request_id, coalesce(turn_id, '') || '.' || coalesce(ordinal, seq))
+                then
+                    coalesce(
+                        request_id,
+                        coalesce(turn_id, '') || '.' || coalesce(ordinal, seq)
+                    )
                 else coalesce(counter, stream_id || '.' || place)
             end as usage_id
         from judged

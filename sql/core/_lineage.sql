@@ -24,7 +24,13 @@ with recursive
         from staging.messages
         where request_session_id is not null
         union all
-        select messages.source, messages.session_id, owners.session_id, 'continuation', 5, messages.seq
+        select
+            messages.source,
+            messages.session_id,
+            owners.session_id,
+            'continuation',
+            5,
+            messages.seq
         from core.messages as messages
         inner join
             core._message_owners as owners
@@ -36,7 +42,9 @@ with recursive
         select
             source,
             session_id,
-            arg_min(parent_session_id, (trust, seq, parent_session_id)) as parent_session_id,
+            arg_min(
+                parent_session_id, (trust, seq, parent_session_id)
+            ) as parent_session_id,
             arg_min(relation, (trust, seq, parent_session_id)) as relation
         from named
         where parent_session_id <> session_id
@@ -46,7 +54,8 @@ with recursive
         select source, session_id, parent_session_id as ancestor_id, 1 as depth
         from parents
         union
-        select above.source, above.session_id, parents.parent_session_id, above.depth + 1
+        select
+            above.source, above.session_id, parents.parent_session_id, above.depth + 1
         from above
         inner join
             parents
@@ -70,7 +79,9 @@ select
     spoken.source,
     spoken.session_id,
     spoken.agent_id,
-    if(spoken.agent_id is null, parents.parent_session_id, spoken.session_id) as parent_session_id,
+    if(
+        spoken.agent_id is null, parents.parent_session_id, spoken.session_id
+    ) as parent_session_id,
     coalesce(roots.root_session_id, spoken.session_id) as root_session_id,
     case
         when spoken.agent_id is not null
@@ -79,13 +90,8 @@ select
     end as relation
 from (select distinct source, session_id, agent_id from core.messages) as spoken
 left join
-    parents
-    on parents.source = spoken.source
-    and parents.session_id = spoken.session_id
-left join
-    roots
-    on roots.source = spoken.source
-    and roots.session_id = spoken.session_id
+    parents on parents.source = spoken.source and parents.session_id = spoken.session_id
+left join roots on roots.source = spoken.source and roots.session_id = spoken.session_id
 left join
     relations
     on relations.source = spoken.source

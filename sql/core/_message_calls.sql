@@ -59,9 +59,8 @@ with
             coalesce(
                 rows.request_session_id, rows.forked_from_session_id, rows.session_id
             ) as candidate_id,
-            coalesce(
-                rows.request_session_id, rows.forked_from_session_id
-            ) is not null as is_marked,
+            coalesce(rows.request_session_id, rows.forked_from_session_id)
+            is not null as is_marked,
             coalesce(starts.first_at, 'infinity'::timestamptz) as candidate_at
         from rows
         left join
@@ -85,7 +84,13 @@ select
         same order by is_marked, candidate_at, candidate_id
     ) as owner_session_id,
     first_value(agent_id) over (
-        same order by is_marked, candidate_at, candidate_id, called_at nulls last, agent_id nulls first
+        same
+        order by
+            is_marked,
+            candidate_at,
+            candidate_id,
+            called_at nulls last,
+            agent_id nulls first
     ) as owner_agent_id,
     call_part = ''
     and bool_or(starts_with(call_part, 'fallback:')) over (

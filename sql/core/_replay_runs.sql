@@ -28,7 +28,8 @@ with
         from changes
     ),
     pairs as (
-        select heads.source, heads.stream_id, heads.generation, other.stream_id as like_id
+        select
+            heads.source, heads.stream_id, heads.generation, other.stream_id as like_id
         from core._thread_heads as heads
         inner join
             totals as own

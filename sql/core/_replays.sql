@@ -51,9 +51,7 @@ with
             and turns.turn_id is not null
             and turns.kind in ('context', 'started')
         left join
-            (
-                select distinct source, session_id, turn_id from staging.turns
-            ) as theirs
+            (select distinct source, session_id, turn_id from staging.turns) as theirs
             on theirs.source = heads.source
             and theirs.session_id = heads.parent_session_id
             and theirs.turn_id = turns.turn_id

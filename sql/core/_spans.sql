@@ -25,7 +25,6 @@ with
         where not is_replay
     )
 
-select
-    source, session_id, agent_id, min(moment) as started_at, max(moment) as ended_at
+select source, session_id, agent_id, min(moment) as started_at, max(moment) as ended_at
 from moments
 group by all

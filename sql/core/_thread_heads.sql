@@ -19,8 +19,7 @@ with
             arg_min(own_from_ordinal, seq) as own_from_ordinal,
             coalesce(arg_min(relation, seq) = 'fork', false) as is_fork
         from staging.sessions
-        where
-            title_source is null and source in (select source from staging.turns)
+        where title_source is null and source in (select source from staging.turns)
         group by all
     ),
     copied as (

@@ -13,10 +13,14 @@ with
             titles.source,
             coalesce(leaf.session_id, titles.session_id) as session_id,
             titles.title,
-            case titles.title_source
-                when 'custom' then 1
-                when 'index' then 2
-                when 'ai' then 3
+            case
+                titles.title_source
+                when 'custom'
+                then 1
+                when 'index'
+                then 2
+                when 'ai'
+                then 3
                 else 4
             end as trust,
             titles.generation,
@@ -35,12 +39,17 @@ with
         select
             source,
             session_id,
-            trim(regexp_extract(trim(text, chr(10) || chr(13) || chr(9) || ' '), '^[^\r\n]*')) as title,
+            trim(
+                regexp_extract(
+                    trim(text, chr(10) || chr(13) || chr(9) || ' '), '^[^\r\n]*'
+                )
+            ) as title,
             5 as trust,
             0 as generation,
-            -seq as seq
+            - seq as seq
         from core.messages
-        where kind = 'prompt' and text is not null and not is_copied and not is_sidechain
+        where
+            kind = 'prompt' and text is not null and not is_copied and not is_sidechain
         qualify
             row_number() over (
                 partition by source, session_id order by sent_at nulls last, seq
@@ -48,6 +57,11 @@ with
             = 1
     )
 
-select source, session_id, arg_max(title, (-trust, generation, seq)) as title
-from (from given union all by name from prompts)
+select source, session_id, arg_max(title, (- trust, generation, seq)) as title
+from
+    (
+        from given
+        union all by name
+        from prompts
+    )
 group by all

@@ -71,6 +71,7 @@ where
             and boundary.session_id = summary.session_id
             and boundary.trigger is not null
             and boundary.compacted_at
-            between summary.compacted_at - interval 1 minute
-            and summary.compacted_at + interval 1 minute
+            between summary.compacted_at
+            - interval 1 minute and summary.compacted_at
+            + interval 1 minute
     )

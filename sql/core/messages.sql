@@ -13,9 +13,8 @@ with
     placed as (
         select
             messages.*,
-            coalesce(
-                messages.request_session_id, messages.forked_from_session_id
-            ) is not null
+            coalesce(messages.request_session_id, messages.forked_from_session_id)
+            is not null
             or coalesce(
                 messages.seq > replays.head_seq and messages.seq < replays.own_from_seq,
                 false
@@ -36,14 +35,14 @@ with
                 (
                     stream_id,
                     generation,
-                    seq,
+                    seq + part,  -- a document's messages are counted on from it
                     agent_id,
                     parent_record_id,
                     role,
                     kind,
                     is_sidechain
                 ),
-                (coalesce(agent_id, ''), generation, seq, stream_id)
+                (coalesce(agent_id, ''), generation, seq, part, stream_id)
             ) as first,
             arg_max(model, (generation, seq)) as model,
             min(sent_at) as sent_at,

@@ -39,7 +39,11 @@ with
             and replays.generation = calls.generation
     ),
     originals as (
-        select above.source, above.session_id, calls.tool_call_id, min(calls.owner_id) as owner_id
+        select
+            above.source,
+            above.session_id,
+            calls.tool_call_id,
+            min(calls.owner_id) as owner_id
         from core._ancestors as above
         inner join
             occurrences as calls

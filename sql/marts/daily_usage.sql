@@ -18,5 +18,6 @@ select
     cast(sum(usage.cost_usd) as decimal(18, 6)) as cost_usd,
     count(*) filter (where usage.cost_usd is null) as unpriced_calls
 from core.usage as usage
+where is_asked_for(usage.called_at)
 group by all
 order by usage_date desc, usage.source, usage.model

@@ -25,5 +25,6 @@ left join
     core.sessions as sessions
     on sessions.source = usage.source
     and sessions.session_id = usage.session_id
+where is_asked_for(usage.called_at)
 group by all
 order by cost_usd desc nulls last, output_tokens desc

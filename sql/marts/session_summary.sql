@@ -3,18 +3,21 @@ One row per session, newest first; its subagents' work is counted in it.
 
 grain   source, session_id
 why     Everything about a session in one place. Copied messages and calls belong to
-        the session in which they were made and are counted only there.
+        the session in which they were made and are counted only there. For a
+        connection that asks about some days (`is_asked_for`), what was done on them
+        is counted, of sessions that were started or made a call on them.
 */
 with
     spoken as (
         select source, session_id, count(*) as messages
         from core.messages
-        where not is_copied
+        where not is_copied and is_asked_for(sent_at)
         group by all
     ),
     asked as (
         select source, session_id, count(*) as tool_calls
         from core.tool_calls
+        where is_asked_for(called_at)
         group by all
     ),
     used as (
@@ -32,6 +35,7 @@ with
             count(*) filter (where cost_usd is null) as unpriced_calls,
             list_sort(list(distinct model) filter (where model is not null)) as models
         from core.usage
+        where is_asked_for(called_at)
         group by all
     ),
     stored as (
@@ -80,16 +84,13 @@ left join
     on spoken.source = sessions.source
     and spoken.session_id = sessions.session_id
 left join
-    asked
-    on asked.source = sessions.source
-    and asked.session_id = sessions.session_id
+    asked on asked.source = sessions.source and asked.session_id = sessions.session_id
 left join
-    used
-    on used.source = sessions.source
-    and used.session_id = sessions.session_id
+    used on used.source = sessions.source and used.session_id = sessions.session_id
 left join
     stored
     on stored.source = sessions.source
     and stored.session_id = sessions.session_id
-where sessions.agent_id is null
+where
+    sessions.agent_id is null and (is_asked_for(sessions.started_at) or used.calls > 0)
 order by sessions.started_at desc nulls last, sessions.source, sessions.session_id

@@ -1,0 +1,56 @@
+"""`main`: from words to a command, and from what it raises to an exit code."""
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+
+from agentlake.models.errors import UserError
+from agentlake.pipelines.cli.parser import make_parser
+
+OK, PROBLEMS, WRONG_USAGE, BROKEN_PIPE, INTERRUPTED = 0, 1, 2, 141, 130
+
+
+def main(
+    argv: Sequence[str] | None = None, environ: Mapping[str, str] | None = None
+) -> int:
+    """Run one command; the exit code. Both arguments default to the process's own."""
+    parser = make_parser()
+    args = parser.parse_args(argv)
+    if args.command is None:
+        parser.print_help()
+        return OK
+    for stream in (sys.stdout, sys.stderr):  # a terminal that cannot show a letter
+        if reconfigure := getattr(stream, "reconfigure", None):
+            reconfigure(errors="replace")
+    try:
+        from agentlake.adapters.registry import BUILT_IN
+        from agentlake.pipelines.settings import load_settings
+
+        environ = os.environ if environ is None else environ
+        settings = load_settings(
+            config=args.config,
+            home=args.home,
+            warehouse=args.warehouse,
+            environ=environ,
+            known_sources=BUILT_IN,
+        )
+        command = import_module(f"agentlake.pipelines.cli.{args.command}")
+        code: int = command.run(args, settings, environ)
+        sys.stdout.flush()
+    except UserError as error:
+        print(f"agentlake: {error}", file=sys.stderr)
+        return WRONG_USAGE
+    except BrokenPipeError:  # `| head` has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return BROKEN_PIPE
+    except KeyboardInterrupt:
+        print(f"\nagentlake: stopped. {_after_stop(args.command)}", file=sys.stderr)
+        return INTERRUPTED
+    return code
+
+
+def _after_stop(command: str) -> str:
+    if command in {"load", "replay"}:
+        return "What was loaded until now stays; the next load goes on from there."
+    return "Nothing was changed."

@@ -1,0 +1,57 @@
+"""Days as people type them, and the moments at which they begin and end."""
+
+import re
+from datetime import UTC, date, datetime, time, timedelta
+from zoneinfo import ZoneInfo
+
+from agentlake.models.errors import UserError
+
+_LAST_DAYS = re.compile(r"(\d{1,4})d")
+_FIRST, _LAST = date(1970, 1, 1), date(9000, 1, 1)
+
+
+def today_in(zone: str) -> date:
+    """The date of now in a zone."""
+    return datetime.now(ZoneInfo(zone)).date()
+
+
+def day(text: str, option: str, today: date) -> date:
+    """`2026-11-30`, `today`, or `7d`: the first of the last 7 days, today included."""
+    last = _LAST_DAYS.fullmatch(text)
+    found = None
+    if text == "today":
+        found = today
+    elif last and int(last[1]):
+        found = today - timedelta(days=int(last[1]) - 1)
+    elif re.fullmatch(r"\d{4}-\d{2}-\d{2}", text):
+        try:
+            found = date.fromisoformat(text)
+        except ValueError:
+            pass  # the 31st of June
+    if found is None or not _FIRST <= found < _LAST:
+        msg = f'{option}: "{text}" is no day. Say 2026-11-30, today, or 7d.'
+        raise UserError(msg)
+    return found
+
+
+def span(
+    since: str | None, until: str | None, zone: str, today: date
+) -> tuple[datetime | None, datetime | None]:
+    """The first moment of `since`, and the first one after `until`, in UTC.
+
+    A day begins at its first moment there is: at 1 o'clock where the clock skips
+    midnight, at the first of two midnights where it goes back.
+    """
+    first = day(since, "--since", today) if since else None
+    last = day(until, "--until", today) if until else None
+    if first and last and first > last:
+        msg = f"--since {first} is after --until {last}, so there is nothing to show."
+        raise UserError(msg)
+    return (
+        _begin(first, zone) if first else None,
+        _begin(last + timedelta(days=1), zone) if last else None,
+    )
+
+
+def _begin(of: date, zone: str) -> datetime:
+    return datetime.combine(of, time(), ZoneInfo(zone)).astimezone(UTC)

@@ -1,0 +1,121 @@
+"""`agentlake doctor`: what was found where, and what needs a look."""
+
+from argparse import Namespace
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+import msgspec
+
+from agentlake.pipelines.cli.table import clean, count, size
+from agentlake.pipelines.load.health import (
+    SOON_DAYS,
+    Health,
+    SourceHealth,
+    Unloaded,
+    examine,
+)
+from agentlake.pipelines.settings import Settings
+
+_MOST_SHOWN = 5
+
+
+def run(args: Namespace, settings: Settings, environ: Mapping[str, str]) -> int:
+    """Print what is known; exit code 1 if something is deferred or will be lost."""
+    health = examine(settings, environ)
+    if args.json:
+        text = msgspec.json.format(msgspec.json.encode(health), indent=2)
+        print(text.decode())
+    else:
+        for line in _lines(health):
+            print(clean(line))
+    return 0 if health.is_fine else 1
+
+
+def _lines(health: Health) -> Iterator[str]:
+    there = "" if health.config_exists else " (not there: defaults)"
+    yield f"settings     {health.config}{there}"
+    yield f"home         {health.home}"
+    yield f"time zone    {health.time_zone}"
+    if health.warehouse_bytes is None:
+        yield f"warehouse    {health.warehouse} (not there yet: `agentlake load`)"
+    else:
+        yield f"warehouse    {health.warehouse}, {size(health.warehouse_bytes)}"
+    if health.busy:
+        yield f"  busy       {health.busy}"
+    zone = ZoneInfo(health.time_zone)
+    for one in health.sources:
+        yield ""
+        yield from _source(one, zone)
+    if health.unpriced:
+        yield ""
+        yield "unpriced     calls of these models have no known cost:"
+        for model in health.unpriced[:_MOST_SHOWN]:
+            name = model.model or "(no model)"
+            yield f"             {model.source} {name}: {model.calls:,} calls"
+        yield from _more(len(health.unpriced))
+    yield ""
+    yield (
+        "All is well." if health.is_fine else "Something needs you: see the lines in !"
+    )
+
+
+def _source(one: SourceHealth, zone: ZoneInfo) -> Iterator[str]:
+    if not one.enabled:
+        yield f"{one.source:12} switched off in the settings"
+    elif one.found:
+        yield f"{one.source:12} found in {', '.join(one.roots)}"
+        yield f"  on disk    {one.streams_on_disk:,} streams{_not_loaded(one.unloaded)}"
+        if one.unloaded:
+            yield from _clean_up(one.unloaded)
+    else:
+        yield f"{one.source:12} not found (looked in {', '.join(one.looked_in)})"
+    if one.streams:
+        gone = f", {one.missing:,} of them gone from disk" if one.missing else ""
+        yield f"  loaded     {one.streams:,} streams{gone}, {count(one.records)} records"
+        yield (
+            f"  newest     loaded {_local(one.last_loaded_at, zone)},"
+            f" message {_local(one.last_message_at, zone)}"
+        )
+    if one.waiting:
+        yield f"  waiting    {one.waiting:,} streams end in half a line"
+    for place in one.deferred[:_MOST_SHOWN]:
+        yield f"! deferred   {place.path}: {place.reason}; retried by the next load"
+    yield from _more(len(one.deferred))
+    if one.rejects:
+        yield f"  rejects    {one.rejects:,}, kept in raw: `agentlake rejects`; the last:"
+        for place in one.last_rejects:
+            yield f"             {place.path}:{place.line}  {place.reason}"
+
+
+def _not_loaded(unloaded: Unloaded | None) -> str:
+    if unloaded is None:
+        return ""
+    if not unloaded.streams:
+        return ", all loaded"
+    return (
+        f", {unloaded.streams:,} with something not loaded"
+        f" (unchanged for {unloaded.oldest_age_days:,} days at most)"
+    )
+
+
+def _clean_up(unloaded: Unloaded) -> Iterator[str]:
+    days = unloaded.deleted_after_days
+    if days is None:
+        return
+    yield f"  clean-up   the agent deletes what is unchanged for {days:,} days"
+    if lost := unloaded.about_to_be_lost:
+        yield (
+            f"! at risk    {lost:,} of its streams are not loaded and about to be lost"
+            f" (within {SOON_DAYS} days): run `agentlake load`. The oldest:"
+            f" {unloaded.oldest_path}"
+        )
+
+
+def _more(total: int) -> Iterator[str]:
+    if total > _MOST_SHOWN:
+        yield f"             ... and {total - _MOST_SHOWN:,} more: --json has all"
+
+
+def _local(moment: datetime | None, zone: ZoneInfo) -> str:
+    return f"{moment.astimezone(zone):%Y-%m-%d %H:%M}" if moment else "-"

@@ -1,0 +1,239 @@
+"""Which commands there are, with their options, their help and an example each."""
+
+from argparse import ArgumentParser, RawDescriptionHelpFormatter, _SubParsersAction
+from pathlib import Path
+from typing import TypeAlias
+
+from agentlake import __version__
+
+REPORTS = ("daily", "session", "model", "project", "tool")
+_Commands: TypeAlias = "_SubParsersAction[ArgumentParser]"
+
+
+def make_parser() -> ArgumentParser:
+    """The whole command line; nothing of what it runs is imported."""
+    parser = ArgumentParser(
+        prog="agentlake",
+        description="Every coding agent's history, kept in one local DuckDB warehouse."
+        " Agents' own files are only read, and nothing leaves this machine.",
+        epilog="First steps:\n  agentlake demo          see what it looks like\n"
+        "  agentlake load          load what your agents wrote\n"
+        "  agentlake report daily  what was used on each day\n",
+        formatter_class=RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "--version", action="version", version=f"agentlake {__version__}"
+    )
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+    for add in (
+        _load,
+        _report,
+        _sql,
+        _doctor,
+        _rejects,
+        _verify,
+        _replay,
+        _demo,
+        _ui,
+    ):
+        add(commands)
+    return parser
+
+
+def _command(
+    commands: _Commands, name: str, about: str, more: str, *examples: str
+) -> ArgumentParser:
+    """One command with the options that all have."""
+    parser = commands.add_parser(
+        name,
+        help=about,
+        description=f"{about[0].upper()}{about[1:]}. {more}".strip(),
+        epilog="Examples:\n" + "\n".join(f"  agentlake {text}" for text in examples),
+        formatter_class=RawDescriptionHelpFormatter,
+    )
+    common = parser.add_argument_group("common options")
+    common.add_argument(
+        "--config", type=Path, metavar="FILE", help="the settings file to read"
+    )
+    common.add_argument(
+        "--home", type=Path, metavar="DIR", help="look for agents in this home"
+    )
+    common.add_argument(
+        "--warehouse",
+        type=Path,
+        metavar="FILE",
+        help="the warehouse (default ~/.agentlake/agentlake.duckdb)",
+    )
+    return parser
+
+
+def _json(parser: ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def _limit(parser: ArgumentParser) -> None:
+    parser.add_argument("--limit", type=_positive, metavar="N", help="at most N rows")
+
+
+def _load(commands: _Commands) -> None:
+    parser = _command(
+        commands,
+        "load",
+        "load what your agents wrote since last time",
+        "Progress goes to stderr, the table of what was loaded to stdout.\n"
+        "Exit code 1: a stream could not be read now and is retried by the next load.",
+        "load",
+        "load --source codex",
+        "load --session 0199f3a2 --json",
+    )
+    parser.add_argument(
+        "--source", action="append", metavar="NAME", help="only this source; repeatable"
+    )
+    parser.add_argument(
+        "--path", type=Path, metavar="PATH", help="only this file, or what is below it"
+    )
+    parser.add_argument(
+        "--session", metavar="ID", help="only files whose path or key contains this"
+    )
+    parser.add_argument(
+        "--strict", action="store_true", help="exit code 1 for new rejects as well"
+    )
+    parser.add_argument(
+        "--quiet", action="store_true", help="print nothing but problems"
+    )
+    _json(parser)
+
+
+def _report(commands: _Commands) -> None:
+    parser = _command(
+        commands,
+        "report",
+        "show usage and cost by day, session, model, project or tool",
+        "Days are those of your time zone; --since and --until are both included and"
+        "\nare dates (2026-11-30), `today`, or `7d` for the last 7 days with today.",
+        "report daily --since 7d",
+        "report session --limit 10",
+        "report model --since 2026-11-01 --until 2026-11-30 --json",
+    )
+    parser.add_argument("report", choices=REPORTS, help="by what")
+    parser.add_argument("--since", metavar="DAY", help="from this day on")
+    parser.add_argument("--until", metavar="DAY", help="up to and with this day")
+    parser.add_argument("--source", metavar="NAME", help="only this source")
+    parser.add_argument("--tz", metavar="ZONE", help="count days in this time zone")
+    _limit(parser)
+    parser.add_argument("--all", action="store_true", help="all rows of a long table")
+    _json(parser)
+
+
+def _sql(commands: _Commands) -> None:
+    parser = _command(
+        commands,
+        "sql",
+        "ask the warehouse in SQL, or list its tables",
+        "Nothing can be changed, and no other file can be reached from the query.",
+        "sql",
+        'sql "select model, sum(cost_usd) from core.usage group by all"',
+        "sql -f question.sql --format csv > answer.csv",
+    )
+    parser.add_argument(
+        "query", nargs="?", metavar="QUERY", help="the query; - reads it from stdin"
+    )
+    parser.add_argument(
+        "-f", dest="file", type=Path, metavar="FILE", help="read it here"
+    )
+    parser.add_argument(
+        "--format",
+        choices=("table", "csv", "json"),
+        default="table",
+        help="how to print",
+    )
+    _limit(parser)
+
+
+def _doctor(commands: _Commands) -> None:
+    parser = _command(
+        commands,
+        "doctor",
+        "say what was found where, how fresh it is, and what needs you",
+        "Exit code 1: history is about to be lost, or could not be read.",
+        "doctor",
+        "doctor --json",
+    )
+    _json(parser)
+
+
+def _rejects(commands: _Commands) -> None:
+    parser = _command(
+        commands,
+        "rejects",
+        "list records that could not be understood, newest load first",
+        "Each is kept in raw, with everything else of its file loaded.",
+        "rejects",
+        "rejects --source codex --since 7d",
+    )
+    parser.add_argument("--source", metavar="NAME", help="only this source")
+    parser.add_argument("--since", metavar="DAY", help="loaded on this day or later")
+    _limit(parser)
+    _json(parser)
+
+
+def _verify(commands: _Commands) -> None:
+    parser = _command(
+        commands,
+        "verify",
+        "build all core tables again beside the warehouse, and compare",
+        "Incremental must equal full. Exit code 1: it does not.",
+        "verify",
+    )
+    _json(parser)
+
+
+def _replay(commands: _Commands) -> None:
+    parser = _command(
+        commands,
+        "replay",
+        "parse all records in the warehouse again",
+        "Done by itself when a parser changes; agents' files are not needed.",
+        "replay",
+        "replay codex",
+    )
+    parser.add_argument("sources", nargs="*", metavar="SOURCE", help="only this source")
+    _json(parser)
+
+
+def _demo(commands: _Commands) -> None:
+    parser = _command(
+        commands,
+        "demo",
+        "load made-up examples into a throw-away warehouse and show them",
+        "Your own warehouse is not touched.",
+        "demo",
+        "demo --keep demo.duckdb",
+    )
+    parser.add_argument(
+        "--keep", type=Path, metavar="FILE", help="make the warehouse here and keep it"
+    )
+
+
+def _ui(commands: _Commands) -> None:
+    parser = _command(
+        commands,
+        "ui",
+        "start Dagster on this warehouse",
+        "It loads by itself when agents write. Only this machine can reach it.",
+        "ui",
+        "ui --port 3333",
+    )
+    parser.add_argument(
+        "--port", type=_positive, default=3000, metavar="N", help="default 3000"
+    )
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise ValueError
+    return number
+
+
+_positive.__name__ = "number above 0"  # argparse: "invalid number above 0 value: '0'"

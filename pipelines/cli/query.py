@@ -1,0 +1,92 @@
+"""Rows of a query as plain Python values, and as JSON or CSV text.
+
+Moments come as text (ISO 8601, UTC), so that they read the same for everybody
+and need no time zone library.
+"""
+
+import csv
+import io
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+import duckdb
+import msgspec
+
+from agentlake.pipelines.warehouse.connect import Connection
+
+_MOMENT = "TIMESTAMP WITH TIME ZONE"
+Row = tuple[Any, ...]
+
+
+def rows(
+    connection: Connection,
+    query: str,
+    parameters: Mapping[str, object] | None = None,
+    *,
+    limit: int | None = None,
+    zone: str | None = None,
+) -> tuple[list[str], list[Row]]:
+    """Names and rows of a query's result, none of both if it has no result.
+
+    With a `zone`, moments are its local time to the minute.
+    """
+    relation = connection.sql(query, params=parameters)
+    if relation is None:
+        return [], []
+    if limit is not None:
+        relation = relation.limit(limit)
+    return list(relation.columns), _plain(relation, zone).fetchall()
+
+
+def _plain(relation: duckdb.DuckDBPyRelation, zone: str | None) -> Any:
+    kinds = [str(kind) for kind in relation.types]
+    if _MOMENT not in kinds:
+        return relation
+    # Numbered names: two columns of a user's query may have the same one.
+    names = [f"c{number}" for number in range(len(kinds))]
+    shown = [
+        _local(name, zone) if kind == _MOMENT else name
+        for name, kind in zip(names, kinds, strict=True)
+    ]
+    inner = relation.query("found", f"from found as found({', '.join(names)})")
+    assert inner is not None
+    return inner.project(", ".join(shown))
+
+
+def _local(name: str, zone: str | None) -> str:
+    if zone is None:
+        return f"replace(cast(timezone('UTC', {name}) as varchar), ' ', 'T') || 'Z'"
+    return f"left(cast(timezone('{zone}', {name}) as varchar), 16)"
+
+
+def count_days(
+    connection: Connection,
+    zone: str,
+    since: datetime | None = None,
+    until: datetime | None = None,
+) -> None:
+    """Let this connection's marts count days in a zone, and only from these moments."""
+    connection.execute(f"set variable time_zone = '{zone}'")
+    for name, moment in (("since", since), ("until", until)):
+        if moment is not None:
+            text = moment.isoformat()
+            connection.execute(f"set variable {name} = timestamptz '{text}'")
+
+
+def as_json(names: Sequence[str], found: Iterable[Row]) -> str:
+    """A list of objects, one a line; decimals are numbers."""
+    encoder = msgspec.json.Encoder(decimal_format="number", enc_hook=str)
+    lines = [
+        encoder.encode(dict(zip(names, row, strict=True))).decode() for row in found
+    ]
+    return "[\n" + ",\n".join(lines) + "\n]" if lines else "[]"
+
+
+def as_csv(names: Sequence[str], found: Iterable[Row]) -> str:
+    """CSV with a header line; null is nothing between two commas."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(names)
+    writer.writerows(found)
+    return text.getvalue().rstrip("\n")

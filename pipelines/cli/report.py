@@ -1,0 +1,181 @@
+"""`agentlake report`: one mart as a table or as JSON, for some days or for all."""
+
+import sys
+from argparse import Namespace
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from agentlake.models.errors import UserError, did_you_mean
+from agentlake.pipelines.cli.days import span, today_in
+from agentlake.pipelines.cli.query import Row, as_json, count_days, rows
+from agentlake.pipelines.cli.reports import REPORTS, Report, Shown
+from agentlake.pipelines.cli.table import (
+    clean,
+    count,
+    duration,
+    is_bold,
+    render,
+    terminal_width,
+    usd,
+)
+from agentlake.pipelines.settings import Settings
+from agentlake.pipelines.time_zone import checked_time_zone
+from agentlake.pipelines.warehouse.connect import Connection, reading
+
+_MOST_ROWS = 50
+_MOST_MODELS = 5
+
+
+def run(args: Namespace, settings: Settings, _: Mapping[str, str]) -> int:
+    """Print the report; nothing to show is a line and no error."""
+    zone = checked_time_zone(args.tz, "--tz") if args.tz else settings.time_zone
+    since, until = span(args.since, args.until, zone, today_in(zone))
+    if not settings.warehouse.exists():
+        return _nothing(f"{settings.warehouse}: no warehouse yet.", as_list=args.json)
+    with reading(settings.warehouse) as connection:
+        report = REPORTS[args.report]
+        if not _has(connection, report.mart):
+            return _nothing("The warehouse is empty.", as_list=args.json)
+        _check_source(connection, args.source)
+        count_days(connection, zone, since, until)
+        if args.json:
+            print(as_json(*_ask(connection, report, args.source, args.limit)))
+        else:
+            limit = args.limit or (None if args.all else _MOST_ROWS)
+            show(connection, args.report, zone, source=args.source, limit=limit)
+        if report.has_cost:
+            _tell_unpriced(connection, args.source)
+    return 0
+
+
+def show(
+    connection: Connection,
+    name: str,
+    zone: str,
+    *,
+    source: str | None = None,
+    limit: int | None = None,
+) -> None:
+    """Print a report as a table; what is not in it is told on stderr."""
+    report = REPORTS[name]
+    # The total is that of all rows, however many are shown.
+    most = None if report.has_total or limit is None else limit + 1
+    names, found = _ask(connection, report, source, most, zone)
+    if not found:
+        print(
+            "Nothing in these days."
+            if _is_narrowed(connection)
+            else "Nothing yet. Load what your agents wrote with `agentlake load`.",
+            file=sys.stderr,
+        )
+        return
+    values = [dict(zip(names, row, strict=True)) for row in found]
+    table = [_cells(report.shown, row) for row in values[:limit]]
+    if report.has_total:
+        table.append(_total(report.shown, values))
+    columns = [shown.column for shown in report.shown]
+    print(render(columns, table, width=terminal_width(), bold=is_bold()))
+    if limit is not None and len(values) > limit:
+        print(f"the first {limit:,} rows; --all shows every one", file=sys.stderr)
+
+
+def _ask(
+    connection: Connection,
+    report: Report,
+    source: str | None,
+    limit: int | None,
+    zone: str | None = None,
+) -> tuple[list[str], list[Row]]:
+    query = f"select * from {report.mart}"
+    parameters: dict[str, object] = {}
+    if source is not None:
+        query += " where source = $source"
+        parameters["source"] = source
+    query += f" order by {report.order}"
+    return rows(connection, query, parameters, limit=limit, zone=zone)
+
+
+def _cells(shown: Sequence[Shown], row: Mapping[str, Any]) -> list[str]:
+    return [_cell(one, row) for one in shown]
+
+
+def _cell(shown: Shown, row: Mapping[str, Any]) -> str:
+    value = row[shown.name]
+    match shown.kind:
+        case "count":
+            return count(value)
+        case "usd":
+            return usd(value, partly=row["unpriced_calls"] > 0)
+        case "ms":
+            return duration(value)
+    return "-" if value is None else str(value)
+
+
+def _total(shown: Sequence[Shown], found: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The last line: sums of what is known, under the word total."""
+    sums: dict[str, Any] = {}
+    for name in (*(one.name for one in shown if one.kind != "text"), "unpriced_calls"):
+        known = [row[name] for row in found if row[name] is not None]
+        sums[name] = sum(known) if known else None
+    texts = {one.name: "" for one in shown if one.kind == "text"}
+    return _cells(shown, sums | texts | {shown[0].name: "total"})
+
+
+def _tell_unpriced(connection: Connection, source: str | None) -> None:
+    """Unknown cost is loud: how many calls have none, and of which models."""
+    query = """
+        select coalesce(model, '(no model)') as model, count(*) as calls
+        from core.usage
+        where cost_usd is null and is_asked_for(called_at)
+            and ($source is null or source = $source)
+        group by all order by calls desc, model
+    """
+    _, found = rows(connection, query, {"source": source})
+    if found:
+        named = [f"{clean(model)} ({calls:,})" for model, calls in found[:_MOST_MODELS]]
+        if more := len(found) - len(named):
+            named.append(f"{more:,} more")
+        total = sum(calls for _, calls in found)
+        print(
+            f"{total:,} {'call has' if total == 1 else 'calls have'} no known cost and"
+            f" {'is' if total == 1 else 'are'} in no sum: {', '.join(named)}\n"
+            '  To price a model: [prices."its name"] in the settings file.',
+            file=sys.stderr,
+        )
+
+
+def _check_source(connection: Connection, name: str | None) -> None:
+    """Raise UserError for a source that neither is known nor has any rows."""
+    from agentlake.adapters.registry import BUILT_IN
+
+    if name is None or name in BUILT_IN:
+        return
+    found = connection.execute("select distinct source from meta.streams").fetchall()
+    known: Iterable[str] = sorted({*BUILT_IN, *(source for (source,) in found)})
+    if name not in known:
+        guess = did_you_mean(name, known)
+        msg = f"unknown source {name}.{guess} Known: {', '.join(known)}."
+        raise UserError(msg)
+
+
+def _has(connection: Connection, mart: str) -> bool:
+    schema, name = mart.split(".")
+    found = connection.execute(
+        "select 1 from duckdb_views() where schema_name = $1 and view_name = $2",
+        [schema, name],
+    )
+    return bool(found.fetchall())
+
+
+def _is_narrowed(connection: Connection) -> bool:
+    asked = "select coalesce(getvariable('since'), getvariable('until')) is not null"
+    return bool(connection.execute(asked).fetchall()[0][0])
+
+
+def _nothing(reason: str, *, as_list: bool) -> int:
+    if as_list:
+        print("[]")
+    print(
+        f"{reason} Load what your agents wrote with `agentlake load`.", file=sys.stderr
+    )
+    return 0

@@ -1,0 +1,105 @@
+"""`agentlake sql`: one read-only query, shut off from everything but the warehouse."""
+
+import sys
+from argparse import Namespace
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import duckdb
+
+from agentlake.models.errors import UserError
+from agentlake.pipelines.cli.query import Row, as_csv, as_json, count_days, rows
+from agentlake.pipelines.cli.table import Column, is_bold, render, terminal_width
+from agentlake.pipelines.settings import Settings
+from agentlake.pipelines.warehouse.connect import Connection, reading
+
+_MOST_ROWS = 200
+# With what is not estimated: DuckDB knows how many rows a table has without reading it.
+_TABLES = """
+    select
+        schema_name || '.' || table_name as name, estimated_size as rows,
+        coalesce(comment, '') as description
+    from duckdb_tables()
+    where database_name = current_database() and schema_name <> 'main'
+    union all
+    select schema_name || '.' || view_name, null, coalesce(comment, '')
+    from duckdb_views()
+    where database_name = current_database() and schema_name = 'marts'
+    order by
+        instr('marts core meta staging raw', split_part(name, '.', 1)), name
+"""
+
+
+def run(args: Namespace, settings: Settings, _: Mapping[str, str]) -> int:
+    """Run the query, or list the tables; print it in the format that is asked for."""
+    query = _query(args)
+    with reading(settings.warehouse) as connection:
+        _shut_off(connection, settings.time_zone)
+        most = args.limit or (_MOST_ROWS if args.format == "table" else None)
+        try:
+            names, found = rows(
+                connection, query or _TABLES, limit=None if most is None else most + 1
+            )
+        except duckdb.Error as error:
+            raise UserError(str(error)) from error
+    more = most is not None and len(found) > most
+    found = found[:most]
+    if names:
+        print(_text(names, found, args.format))
+    if more and not args.limit:
+        print(
+            f"the first {most:,} rows; --limit N shows more, --format csv all",
+            file=sys.stderr,
+        )
+    return 0
+
+
+def _query(args: Namespace) -> str | None:
+    if args.file is not None and args.query is not None:
+        msg = "give either a query or -f FILE, not both."
+        raise UserError(msg)
+    if args.query == "-":
+        return sys.stdin.read()
+    if args.file is None:
+        return args.query  # type: ignore[no-any-return]
+    try:
+        return args.file.read_text(encoding="utf-8")  # type: ignore[no-any-return]
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "is not UTF-8 text"
+        msg = f"{args.file}: {reason}"
+        raise UserError(msg) from error
+
+
+def _shut_off(connection: Connection, zone: str) -> None:
+    """Days are the user's; files, the network and settings are out of reach."""
+    count_days(connection, zone)
+    connection.execute(f"set timezone = '{zone}'")
+    connection.execute("set python_enable_replacements = false")
+    connection.execute("set enable_external_access = false")
+    connection.execute("set lock_configuration = true")
+
+
+def _text(names: Sequence[str], found: Sequence[Row], shape: str) -> str:
+    if shape == "json":
+        return as_json(names, found)
+    if shape == "csv":
+        return as_csv(names, found)
+    numbers = (int, float)
+    columns = [
+        Column(
+            title=name,
+            right=any(isinstance(row[place], numbers) for row in found),
+            gives_way=None if place == 0 else "end",
+        )
+        for place, name in enumerate(names)
+    ]
+    cells = [[_cell(value) for value in row] for row in found]
+    return render(columns, cells, width=terminal_width(), bold=is_bold())
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, int) and not isinstance(value, bool):
+        return f"{value:,}"
+    return str(value)

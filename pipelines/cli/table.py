@@ -1,0 +1,175 @@
+"""Tables for people: aligned, as wide as the terminal, and safe to print."""
+
+import os
+import re
+import shutil
+import sys
+import unicodedata
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+
+import msgspec
+
+_GAP = "  "
+_THOUSAND = 1000
+_MINUTE_MS = 60_000
+_LEAST = 12
+"""A column that gives way keeps at least this much."""
+# What a transcript could do to a terminal: escape sequences, line ends, directions.
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]+")
+
+
+class Column(msgspec.Struct, frozen=True, kw_only=True):
+    """How one column is shown."""
+
+    title: str
+    right: bool = False
+    gives_way: str | None = None
+    """`end` or `start`: which part of a long text may go when there is no room."""
+    dropped: int = 0
+    """0 is never left out; of the others the highest first."""
+
+
+def terminal_width() -> int | None:
+    """How much fits on a line; None when nobody looks at lines."""
+    if sys.stdout.isatty() or os.environ.get("COLUMNS"):
+        return shutil.get_terminal_size().columns
+    return None
+
+
+def render(
+    columns: Sequence[Column],
+    rows: Sequence[Sequence[str]],
+    *,
+    width: int | None = None,
+    bold: bool = False,
+    tails: Mapping[int, str] | None = None,
+) -> str:
+    """The table as text, without the last line end.
+
+    `tails` stand in place of the last cell of a row and may be longer than it.
+    """
+    cells = [[clean(cell) for cell in row] for row in rows]
+    widths = [
+        max(map(_width, (column.title, *(row[place] for row in cells))))
+        for place, column in enumerate(columns)
+    ]
+    shown = _fit(columns, widths, width)
+    lines = [_line(columns, [column.title for column in columns], widths, shown)]
+    if bold:
+        lines[0] = f"\x1b[1m{lines[0]}\x1b[0m"
+    for number, row in enumerate(cells):
+        line = _line(columns, row, widths, shown)
+        if tails and number in tails:
+            line = _line(columns, row, widths, shown[:-1]) + _GAP + tails[number]
+        lines.append(line)
+    return "\n".join(lines)
+
+
+def is_bold() -> bool:
+    """Whether stdout is a terminal whose user does not mind."""
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+
+
+def _fit(columns: Sequence[Column], widths: list[int], width: int | None) -> list[int]:
+    """The places of the columns that are shown; `widths` shrink where they can."""
+    shown = list(range(len(columns)))
+    while width is not None:
+        over = sum(widths[place] for place in shown) + len(_GAP) * (len(shown) - 1)
+        over -= width
+        flexible = [place for place in shown if columns[place].gives_way]
+        spare = sum(max(0, widths[place] - _LEAST) for place in flexible)
+        optional = [place for place in shown if columns[place].dropped]
+        if over <= spare or not optional:
+            _shrink(widths, flexible, over)
+            break
+        shown.remove(max(optional, key=lambda place: columns[place].dropped))
+    return shown
+
+
+def _shrink(widths: list[int], flexible: list[int], over: int) -> None:
+    """Take from the widest, one by one, until it fits or none can give more."""
+    while over > 0 and flexible:
+        widest = max(flexible, key=lambda place: widths[place])
+        if widths[widest] <= _LEAST:
+            break
+        widths[widest] -= 1
+        over -= 1
+
+
+def _line(
+    columns: Sequence[Column],
+    row: Sequence[str],
+    widths: Sequence[int],
+    shown: Sequence[int],
+) -> str:
+    parts = []
+    for place in shown:
+        column, room = columns[place], widths[place]
+        text = shorten(row[place], room, column.gives_way or "end")
+        pad = " " * (room - _width(text))
+        parts.append(pad + text if column.right else text + pad)
+    return _GAP.join(parts).rstrip()
+
+
+def shorten(text: str, room: int, gives_way: str) -> str:
+    """A text in so much room, with … where something is missing."""
+    if _width(text) <= room:
+        return text
+    while text and _width(text) > room - 1:
+        text = text[1:] if gives_way == "start" else text[:-1]
+    return f"…{text}" if gives_way == "start" else f"{text}…"
+
+
+def clean(text: str) -> str:
+    """A text on one line that cannot steer the terminal."""
+    return _CONTROL.sub(" ", text)
+
+
+def _width(text: str) -> int:
+    if text.isascii():
+        return len(text)
+    return sum(
+        0 if unicodedata.combining(c) else 1 + (unicodedata.east_asian_width(c) in "WF")
+        for c in text
+    )
+
+
+def count(number: int | None) -> str:
+    """1,234,567, or - for unknown."""
+    return "-" if number is None else f"{number:,}"
+
+
+def usd(cost: Decimal | None, *, partly: bool = False) -> str:
+    """$1,234.56, small sums to four digits, or - for unknown.
+
+    `partly` marks a sum from which something unknown is missing.
+    """
+    if cost is None:
+        return "-"
+    digits = 2 if cost >= 1 or not cost else 4
+    return f"{'>' if partly else ''}${cost:,.{digits}f}"
+
+
+def size(number: int) -> str:
+    """Bytes as 412 MB."""
+    if number < _THOUSAND:
+        return f"{number} B"
+    amount, unit = number / _THOUSAND, "kB"
+    for larger in ("MB", "GB"):
+        if amount >= _THOUSAND:
+            amount, unit = amount / _THOUSAND, larger
+    return f"{amount:,.1f} {unit}"
+
+
+def duration(ms: int | None) -> str:
+    """Milliseconds as 350ms, 4.2s, 3m 20s or 5h 07m."""
+    if ms is None:
+        return "-"
+    if ms < _THOUSAND:
+        return f"{ms}ms"
+    if ms < _MINUTE_MS:
+        return f"{ms / _THOUSAND:.1f}s"
+    minutes, seconds = divmod(ms // _THOUSAND, 60)
+    hours, rest = divmod(minutes, 60)
+    return f"{hours:,}h {rest:02}m" if hours else f"{minutes}m {seconds:02}s"

@@ -1,0 +1,71 @@
+"""`agentlake ui`: start Dagster in this process's place, on this warehouse."""
+
+import os
+import shutil
+import socket
+import sys
+from argparse import Namespace
+from collections.abc import Mapping
+from pathlib import Path
+
+from agentlake.models.errors import UserError
+from agentlake.pipelines.settings import Settings
+
+HOST = "127.0.0.1"
+DEFINITIONS = "agentlake.pipelines.definitions"
+DAGSTER_YAML = Path(__file__).resolve().parents[2] / "dagster_home" / "dagster.yaml"
+
+
+def run(args: Namespace, settings: Settings, environ: Mapping[str, str]) -> int:
+    """Become `dagster dev`; does not come back unless the port is taken."""
+    _refuse_taken(args.port)
+    home = dagster_home(settings, environ)
+    print(
+        f"Dagster on {settings.warehouse}: http://{HOST}:{args.port}"
+        f" in some ten seconds; Ctrl-C stops it. Its own state is in {home}.",
+        file=sys.stderr,
+        flush=True,
+    )
+    command = [sys.executable, "-m", "dagster", "dev", "-m", DEFINITIONS]
+    command += ["-h", HOST, "-p", str(args.port)]
+    os.execve(sys.executable, command, environment(settings, environ, home))  # noqa: S606 - our own Python
+
+
+def environment(
+    settings: Settings, environ: Mapping[str, str], home: Path
+) -> dict[str, str]:
+    """The variables that make the definitions see the settings of this command."""
+    ours = {
+        "AGENTLAKE_HOME": str(settings.home),
+        "AGENTLAKE_WAREHOUSE": str(settings.warehouse),
+        "DAGSTER_HOME": str(home),
+    }
+    if settings.config.exists():  # a file asked for by name must exist
+        ours["AGENTLAKE_CONFIG"] = str(settings.config)
+    return {**environ, **ours}
+
+
+def dagster_home(settings: Settings, environ: Mapping[str, str]) -> Path:
+    """Dagster's own folder, with our settings for it unless it has some."""
+    asked = environ.get("DAGSTER_HOME", "").strip()
+    home = Path(asked).absolute() if asked else settings.warehouse.parent / "dagster"
+    home.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if not (home / DAGSTER_YAML.name).exists():
+        shutil.copyfile(DAGSTER_YAML, home / DAGSTER_YAML.name)
+    return home
+
+
+def _refuse_taken(port: int) -> None:
+    """Dagster itself would start silently and serve nobody."""
+    with socket.socket() as probe:
+        if os.name == "posix":  # else a port that was just left counts as taken
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((HOST, port))
+        except (OSError, OverflowError) as error:
+            reason = getattr(error, "strerror", None) or "no such port"
+            msg = (
+                f"port {port} cannot be used: {reason}. Another `agentlake ui` may be"
+                " running on it. Choose another: agentlake ui --port 3333"
+            )
+            raise UserError(msg) from error

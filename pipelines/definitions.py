@@ -1,0 +1,15 @@
+"""The code location of Dagster: `dagster dev -m agentlake.pipelines.definitions`.
+
+Assembles only. Which warehouse and whose files is what the settings say:
+AGENTLAKE_CONFIG, AGENTLAKE_HOME and AGENTLAKE_WAREHOUSE.
+"""
+
+import dagster as dg
+
+from agentlake.pipelines.orchestration.build import build_defs
+
+
+@dg.definitions
+def defs() -> dg.Definitions:
+    """Everything that Dagster shows."""
+    return build_defs()

@@ -1,0 +1,262 @@
+"""What was found where, how fresh it is, and what will be lost if nobody loads.
+
+Only looks: agents' files are listed and stat-ed, the warehouse is read.
+"""
+
+import os
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+import duckdb
+import msgspec
+
+from agentlake.adapters.registry import adapters
+from agentlake.pipelines.load.plan import Found, SourcePlan, look
+from agentlake.pipelines.load.sync import plans
+from agentlake.pipelines.settings import Settings
+from agentlake.pipelines.warehouse.connect import BusyError, Connection, reading
+from agentlake.pipelines.warehouse.schema import ensure
+
+SOON_DAYS = 7
+"""What an agent deletes within so many days, and is not loaded, is about to be lost."""
+
+_DAY_S = 86_400
+_LAST_REJECTS = 3
+_WAIT_S = 1.0
+
+
+class Place(msgspec.Struct, frozen=True):
+    """A record or a stream that needs attention, and why."""
+
+    path: str
+    line: int | None
+    reason: str
+
+
+class Unloaded(msgspec.Struct, kw_only=True):
+    """What is on disk and not in the warehouse."""
+
+    streams: int = 0
+    oldest_path: str | None = None
+    oldest_age_days: int | None = None
+    about_to_be_lost: int = 0
+    deleted_after_days: int | None = None
+    """The agent's own clean-up period, None if it deletes nothing."""
+
+
+class SourceHealth(msgspec.Struct, kw_only=True):
+    """One source; what the warehouse says is None while another program holds it."""
+
+    source: str
+    enabled: bool
+    found: bool = False
+    roots: list[str] = []
+    looked_in: list[str] = []
+    streams_on_disk: int = 0
+    unloaded: Unloaded | None = None
+    streams: int | None = None
+    records: int | None = None
+    waiting: int | None = None
+    missing: int | None = None
+    last_loaded_at: datetime | None = None
+    last_message_at: datetime | None = None
+    rejects: int | None = None
+    last_rejects: list[Place] = []
+    deferred: list[Place] = []
+
+
+class Unpriced(msgspec.Struct, frozen=True):
+    """A model without a price, and how many calls that leaves without a cost."""
+
+    source: str
+    model: str | None
+    calls: int
+
+
+class Health(msgspec.Struct, kw_only=True):
+    """Everything that `agentlake doctor` tells."""
+
+    config: str
+    config_exists: bool
+    home: str
+    time_zone: str
+    warehouse: str
+    warehouse_bytes: int | None = None
+    busy: str | None = None
+    """Who holds the warehouse, if somebody does."""
+    sources: list[SourceHealth] = []
+    unpriced: list[Unpriced] = []
+
+    @property
+    def is_fine(self) -> bool:
+        """Whether nothing is deferred or about to be lost."""
+        return not any(
+            one.deferred or (one.unloaded and one.unloaded.about_to_be_lost)
+            for one in self.sources
+        )
+
+
+def examine(settings: Settings, environ: Mapping[str, str]) -> Health:
+    """Look at every source and at the warehouse."""
+    warehouse = settings.warehouse
+    health = Health(
+        config=str(settings.config),
+        config_exists=settings.config.exists(),
+        home=str(settings.home),
+        time_zone=settings.time_zone,
+        warehouse=str(warehouse),
+        warehouse_bytes=warehouse.stat().st_size if warehouse.exists() else None,
+    )
+    enabled = {plan.adapter.SOURCE: plan for plan in plans(settings, environ)}
+    with _opened(warehouse, health) as connection:
+        for name in adapters():
+            one = SourceHealth(source=name, enabled=name in enabled)
+            if plan := enabled.get(name):
+                _look(connection, plan, one, is_known=health.busy is None)
+            if health.busy is None:
+                _ask(connection, one)
+            health.sources.append(one)
+        if health.busy is None:
+            health.unpriced = _unpriced(connection)
+    return health
+
+
+@contextmanager
+def _opened(warehouse: Path, health: Health) -> Iterator[Connection]:
+    """The warehouse, or an empty one in memory where there is none or it is held."""
+    if warehouse.exists():
+        try:
+            with reading(warehouse, wait_s=_WAIT_S) as connection:
+                if _has(connection, "meta", "streams"):
+                    yield connection
+                    return
+        except BusyError as error:
+            health.busy = str(error)
+    with duckdb.connect() as connection:
+        ensure(connection, [])
+        yield connection
+
+
+def _look(
+    connection: Connection, plan: SourcePlan, one: SourceHealth, *, is_known: bool
+) -> None:
+    one.found = bool(plan.roots)
+    one.roots = [str(root) for root in plan.roots]
+    one.looked_in = list(plan.looked_in)
+    found = look(connection, plan, load_id=0)
+    one.streams_on_disk = found.streams
+    if is_known:
+        one.deferred += [Place(item.path, None, why) for item, why in found.unreadable]
+        one.unloaded = _unloaded(plan, found)
+
+
+def _unloaded(plan: SourcePlan, found: Found) -> Unloaded:
+    """How old what is not loaded is, measured against the agent's clean-up."""
+    unloaded = Unloaded(streams=len(found.work))
+    now = time.time()
+    periods = {
+        f"{root}{os.sep}": days
+        for root in plan.roots
+        if (days := deleted_after_days(plan.adapter.SOURCE, root)) is not None
+    }
+    unloaded.deleted_after_days = min(periods.values(), default=None)
+    for work in found.work:
+        age = int(now - work.signature.mtime_ns / 1e9) // _DAY_S
+        if unloaded.oldest_age_days is None or age > unloaded.oldest_age_days:
+            unloaded.oldest_age_days = age
+            unloaded.oldest_path = work.stream.path
+        days = next(
+            (
+                days
+                for root, days in periods.items()
+                if work.stream.path.startswith(root)
+            ),
+            None,
+        )
+        if days is not None and age > days - SOON_DAYS:
+            unloaded.about_to_be_lost += 1
+    return unloaded
+
+
+class _ClaudeSettings(msgspec.Struct, rename="camel"):
+    cleanup_period_days: float | None = None
+
+
+def deleted_after_days(source: str, root: Path) -> int | None:
+    """The agent's clean-up period below this root, None where it deletes nothing."""
+    if source != "claude_code" or not (root / "projects").is_dir():
+        return None
+    try:
+        said = msgspec.json.decode(
+            (root / "settings.json").read_bytes(), type=_ClaudeSettings
+        )
+    except (OSError, msgspec.MsgspecError):
+        said = _ClaudeSettings()
+    return 30 if said.cleanup_period_days is None else int(said.cleanup_period_days)
+
+
+def _ask(connection: Connection, one: SourceHealth) -> None:
+    """Add what the warehouse knows of a source."""
+    source = [one.source]
+    one.streams, one.records, one.waiting, one.missing, loaded_us = connection.execute(
+        """
+        select
+            count(*), coalesce(cast(sum(records) as bigint), 0),
+            count(*) filter (where status = 'waiting'),
+            count(*) filter (where missing_since is not null),
+            epoch_us(max(loaded_at))
+        from meta.streams where source = $1
+        """,
+        source,
+    ).fetchall()[0]
+    ((message_us,),) = connection.execute(
+        "select epoch_us(max(sent_at)) from staging.messages where source = $1", source
+    ).fetchall()
+    one.last_loaded_at, one.last_message_at = _moment(loaded_us), _moment(message_us)
+    seen = {place.path for place in one.deferred}
+    one.deferred += [
+        Place(path, None, reason or "could not be read")
+        for path, reason in connection.execute(
+            "select path, reason from meta.streams "
+            "where source = $1 and status = 'deferred' order by path",
+            source,
+        ).fetchall()
+        if path not in seen
+    ]
+    rejects = connection.execute(
+        f"""
+        select streams.path, rejects.seq + 1, rejects.reason, count(*) over ()
+        from meta.rejects as rejects left join meta.streams as streams using (stream_id)
+        where rejects.source = $1
+        order by rejects.load_id desc, streams.path, rejects.seq
+        limit {_LAST_REJECTS}
+        """,
+        source,
+    ).fetchall()
+    one.rejects = rejects[0][3] if rejects else 0
+    one.last_rejects = [Place(path, line, reason) for path, line, reason, _ in rejects]
+
+
+def _unpriced(connection: Connection) -> list[Unpriced]:
+    if not _has(connection, "core", "usage"):
+        return []
+    rows = connection.execute(
+        "select source, model, count(*) from core.usage where cost_usd is null "
+        "group by all order by count(*) desc, source, model"
+    ).fetchall()
+    return [Unpriced(*row) for row in rows]
+
+
+def _has(connection: Connection, schema: str, table: str) -> bool:
+    found = connection.execute(
+        "select 1 from duckdb_tables() where schema_name = $1 and table_name = $2",
+        [schema, table],
+    )
+    return bool(found.fetchall())
+
+
+def _moment(us: int | None) -> datetime | None:
+    return None if us is None else datetime.fromtimestamp(us / 1e6, UTC)

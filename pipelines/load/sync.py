@@ -1,0 +1,191 @@
+"""The main job: from settings to a warehouse that is up to date.
+
+The command line and Dagster call the same functions: `plans` says what is looked
+for where, `load` (beside this) brings it in, `refresh_models` draws the conclusions,
+and `sync` does all three.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from agentlake.adapters.registry import adapters
+from agentlake.models.errors import UserError, did_you_mean
+from agentlake.pipelines.load.loader import OnProgress, load
+from agentlake.pipelines.load.plan import Selects, SourcePlan
+from agentlake.pipelines.load.replay import replay
+from agentlake.pipelines.load.report import LoadReport, SourceReport
+from agentlake.pipelines.load.write import record_load
+from agentlake.pipelines.settings import Settings, looked_in, resolve_roots
+from agentlake.pipelines.warehouse.connect import Connection, transaction, writing
+from agentlake.pipelines.warehouse.pricing import update_quotes
+from agentlake.pipelines.warehouse.refresh import Refreshed, refresh
+from agentlake.pipelines.warehouse.schema import ensure
+
+TIME_ZONE = "time_zone"
+"""The name in `meta.settings` under which the models find the user's zone."""
+
+OnRefresh = Callable[[], None]
+
+
+class SyncResult(msgspec.Struct, frozen=True, kw_only=True):
+    """What came in, which models were made again, and where it all is."""
+
+    report: LoadReport
+    refreshed: list[Refreshed]
+    warehouse: Path
+    bytes: int
+
+
+def plans(
+    settings: Settings,
+    environ: Mapping[str, str],
+    sources: Collection[str] | None = None,
+) -> list[SourcePlan]:
+    """Every source that is switched on, or these, with the places that exist.
+
+    Raises UserError for a name that is unknown or switched off.
+    """
+    known = adapters()
+    for name in sources or ():
+        check_source(name, known)
+        if not settings.source(name).enabled:
+            msg = (
+                f"{name} is switched off by sources.{name}.enabled in"
+                f" {settings.config}, so nothing was loaded."
+            )
+            raise UserError(msg)
+    return [
+        SourcePlan(
+            adapter=adapter,
+            roots=resolve_roots(adapter.ROOTS, settings, name, environ),
+            looked_in=looked_in(adapter.ROOTS, settings, name, environ),
+            options=settings.source(name).options,
+        )
+        for name, adapter in known.items()
+        if settings.source(name).enabled and (not sources or name in sources)
+    ]
+
+
+def check_source(name: str, known: Collection[str]) -> None:
+    """Raise UserError, with the nearest name, for a source that does not exist."""
+    if name not in known:
+        guess = did_you_mean(name, known)
+        msg = f"unknown source {name}.{guess} Known: {', '.join(known)}."
+        raise UserError(msg)
+
+
+def sync(
+    settings: Settings,
+    *,
+    environ: Mapping[str, str],
+    sources: Collection[str] | None = None,
+    selects: Selects | None = None,
+    on_progress: OnProgress = lambda _: None,
+    on_refresh: OnRefresh = lambda: None,
+) -> SyncResult:
+    """Load what changed and refresh the models.
+
+    `selects` limits the load to some streams; UserError if there is none such.
+    """
+    found = plans(settings, environ, sources)
+    if selects is not None and not any(_selected(found, selects)):
+        places = ", ".join(place for plan in found for place in plan.looked_in)
+        msg = f"no history matches, so nothing was loaded. Looked in {places}."
+        raise UserError(msg)
+    return sync_plans(
+        settings, found, selects=selects, on_progress=on_progress, on_refresh=on_refresh
+    )
+
+
+def sync_plans(
+    settings: Settings,
+    found: Sequence[SourcePlan],
+    *,
+    selects: Selects | None = None,
+    on_progress: OnProgress = lambda _: None,
+    on_refresh: OnRefresh = lambda: None,
+) -> SyncResult:
+    """Do what `sync` does, with plans that were made elsewhere."""
+    refreshed: list[list[Refreshed]] = []
+
+    def refresh_now(connection: Connection) -> None:
+        on_refresh()
+        refreshed.append(refresh_models(connection, settings))
+
+    with writing(settings.warehouse) as connection:
+        report = load(
+            connection,
+            found,
+            selects=selects,
+            on_progress=on_progress,
+            refresh=refresh_now,
+        )
+    return _result(settings, report, refreshed[-1])
+
+
+def replay_sources(
+    settings: Settings, sources: Collection[str] | None = None
+) -> SyncResult:
+    """Parse what is in raw again, of all sources or these, and refresh the models."""
+    known = adapters()
+    for name in sources or ():
+        check_source(name, known)
+    chosen = {name: known[name] for name in sources or known}
+    with writing(settings.warehouse) as connection:
+        ensure(connection, known)
+        last = connection.execute("select coalesce(max(load_id), 0) from meta.loads")
+        report = LoadReport(
+            load_id=last.fetchall()[0][0] + 1,
+            sources={name: SourceReport(source=name, found=True) for name in chosen},
+        )
+        for name, adapter in chosen.items():
+            with transaction(connection):
+                replayed = replay(connection, adapter, report.load_id)
+                report.sources[name].replayed = replayed
+                record_load(connection, report)
+        refreshed = refresh_models(connection, settings)
+    return _result(settings, report, refreshed)
+
+
+def refresh_models(
+    connection: Connection, settings: Settings, names: Iterable[str] | None = None
+) -> list[Refreshed]:
+    """Bring these models, or all, up to date, with the user's zone and prices."""
+    _store_time_zone(connection, settings.time_zone)
+    return refresh(
+        connection,
+        names,
+        prepare_prices=lambda con: update_quotes(con, settings.prices),
+    )
+
+
+def _store_time_zone(connection: Connection, zone: str) -> None:
+    rows = connection.execute(
+        "select value from meta.settings where name = $1", [TIME_ZONE]
+    ).fetchall()
+    if rows != [(zone,)]:
+        with transaction(connection):
+            connection.execute("delete from meta.settings where name = $1", [TIME_ZONE])
+            connection.execute(
+                "insert into meta.settings values ($1, $2)", [TIME_ZONE, zone]
+            )
+
+
+def _selected(found: Iterable[SourcePlan], selects: Selects) -> Iterable[bool]:
+    for plan in found:
+        for root in plan.roots:
+            for stream in plan.adapter.discover(str(root), plan.options):
+                yield selects(stream)
+
+
+def _result(
+    settings: Settings, report: LoadReport, refreshed: list[Refreshed]
+) -> SyncResult:
+    return SyncResult(
+        report=report,
+        refreshed=refreshed,
+        warehouse=settings.warehouse,
+        bytes=settings.warehouse.stat().st_size,
+    )

@@ -1,0 +1,39 @@
+"""Put the assets, the checks, the job and the resource together."""
+
+from collections.abc import Mapping
+
+import dagster as dg
+import duckdb
+
+from agentlake.adapters.registry import adapters
+from agentlake.pipelines.orchestration.columns import bound
+from agentlake.pipelines.orchestration.lake import lake_resource
+from agentlake.pipelines.orchestration.model_assets import model_assets
+from agentlake.pipelines.orchestration.raw_assets import raw_asset
+from agentlake.pipelines.orchestration.sql_checks import sql_checks
+from agentlake.pipelines.orchestration.staging_assets import staging_assets
+
+
+def build_defs(overrides: Mapping[str, object] | None = None) -> dg.Definitions:
+    """Everything that Dagster shows; `overrides` are resources in place of ours."""
+    sources = adapters()
+    with duckdb.connect() as binder:
+        types = bound(binder)
+        assets = [
+            *(raw_asset(source, adapter) for source, adapter in sources.items()),
+            *staging_assets(list(sources), types),
+            *model_assets(types, binder),
+        ]
+        checks = sql_checks(binder)
+    sync = dg.define_asset_job(
+        "sync",
+        dg.AssetSelection.all(),
+        description="Load what changed on disk and bring everything up to date.",
+    )
+    return dg.Definitions(
+        assets=assets,
+        asset_checks=checks,
+        jobs=[sync],
+        resources={"lake": lake_resource, **(overrides or {})},
+        executor=dg.in_process_executor,
+    )

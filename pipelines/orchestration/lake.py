@@ -1,0 +1,119 @@
+"""The warehouse as a Dagster resource: one connection per run, opened when needed."""
+
+import os
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from functools import cached_property
+
+import dagster as dg
+import duckdb
+
+from agentlake.adapters.registry import adapters
+from agentlake.models.errors import UserError
+from agentlake.pipelines.load.plan import SourcePlan
+from agentlake.pipelines.load.sync import plans, refresh_models
+from agentlake.pipelines.settings import Settings, load_settings
+from agentlake.pipelines.warehouse.connect import Connection, writing
+from agentlake.pipelines.warehouse.refresh import Refreshed
+from agentlake.pipelines.warehouse.schema import ensure
+from agentlake.pipelines.warehouse.sql_models import models
+
+WAIT_S = 60.0
+"""A run waits this long for another program to let go of the warehouse."""
+
+
+class Lake:
+    """What the ops of one run share: the settings and the open warehouse.
+
+    Both are made when first asked for, so that what is wrong with them is shown by
+    the step that needed it, in its own words.
+    """
+
+    def __init__(self, wait_s: float = WAIT_S) -> None:
+        self._wait_s = wait_s
+        self._busy: UserError | None = None
+        self._stack = ExitStack()
+
+    @cached_property
+    def settings(self) -> Settings:
+        """The settings in force: the file, and the variables of this process."""
+        return load_settings(
+            config=None,
+            home=None,
+            warehouse=None,
+            environ=os.environ,
+            known_sources=adapters().keys(),
+        )
+
+    @cached_property
+    def connection(self) -> Connection:
+        """The warehouse, ours alone until the run ends. Raises UserError."""
+        if self._busy is not None:
+            raise self._busy  # the other steps need not wait as well
+        try:
+            connection = self._stack.enter_context(
+                writing(self.settings.warehouse, wait_s=self._wait_s)
+            )
+        except UserError as error:
+            self._busy = error
+            raise
+        ensure(connection, adapters().keys())
+        return connection
+
+    def plan(self, source: str) -> SourcePlan | None:
+        """Where this source is looked for; None if the settings switch it off."""
+        if not self.settings.source(source).enabled:
+            return None
+        (plan,) = plans(self.settings, os.environ, [source])
+        return plan
+
+    def refresh(self, name: str) -> Refreshed:
+        """Bring one model up to date with what it reads."""
+        before = self._price_list()
+        (done,) = refresh_models(self.connection, self.settings, [name])
+        if before and before != self._price_list():
+            self._cost_again()
+        return done
+
+    def _price_list(self) -> str:
+        rows = self.connection.execute(
+            "select value from meta.settings where name = 'price_fingerprint'"
+        ).fetchall()
+        return rows[0][0] if rows else ""
+
+    def _cost_again(self) -> None:
+        """Have everything made anew that was costed with other prices.
+
+        Each model is refreshed by its own step, so it has to be written down.
+        """
+        readers = [one.name for one in models().values() if "core.prices" in one.reads]
+        self.connection.execute(
+            "delete from meta.model_state where model in (select unnest($readers))",
+            {"readers": readers},
+        )
+
+    def close(self) -> None:
+        """Let others have the warehouse."""
+        self._stack.close()
+
+
+@dg.resource(description="The warehouse file, open for as long as one run takes.")
+def lake_resource(_: dg.InitResourceContext) -> Iterator[Lake]:
+    """One Lake per run."""
+    lake = Lake()
+    try:
+        yield lake
+    finally:
+        lake.close()
+
+
+@contextmanager
+def told_plainly() -> Iterator[None]:
+    """Show what the user can put right as the step's failure, not as a bug's trace."""
+    try:
+        yield
+    except UserError as error:
+        raise dg.Failure(description=str(error), allow_retries=False) from error
+    except duckdb.CatalogException as error:
+        msg = f"{error}\nIf a table does not exist yet: materialize it first."
+        raise dg.Failure(description=msg, allow_retries=False) from error

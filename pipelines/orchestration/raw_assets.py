@@ -1,0 +1,219 @@
+"""raw/<source>: what an agent left on disk, kept as it was found."""
+
+import hashlib
+import inspect
+import time
+import warnings
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import dagster as dg
+
+from agentlake.adapters.sdk.contract import Adapter
+from agentlake.pipelines.load.loader import load
+from agentlake.pipelines.load.plan import SourcePlan
+from agentlake.pipelines.load.report import SourceReport
+from agentlake.pipelines.load.signature import signature_of
+from agentlake.pipelines.orchestration.checks import SHOWN_ROWS, WARN, as_table, table
+from agentlake.pipelines.orchestration.columns import raw_schema
+from agentlake.pipelines.orchestration.lake import Lake, told_plainly
+from agentlake.pipelines.warehouse.connect import Connection
+from agentlake.pipelines.warehouse.schema import raw_table
+
+_DESCRIPTION = """\
+Every record of {source}, byte for byte, from every load there ever was. It is the \
+archive: what the agent deletes or rewrites stays here, and everything else can be \
+made again from it.
+
+```
+{page}
+```
+"""
+
+
+def raw_asset(source: str, adapter: Adapter) -> dg.AssetsDefinition:
+    """The asset that loads one source, and no other."""
+    key = dg.AssetKey(["raw", source])
+    page = inspect.getdoc(adapter) or ""
+    spec = dg.AssetSpec(
+        key,
+        description=_DESCRIPTION.format(source=source, page=page),
+        group_name="raw",
+        kinds={"python", "duckdb"},
+        code_version=str(adapter.PARSER_VERSION),
+        metadata={
+            "dagster/table_name": f"raw.{source}",
+            "dagster/column_schema": raw_schema(),
+            **code_reference(_file(adapter), "the adapter"),
+        },
+    )
+    read_all = dg.AssetCheckSpec(
+        "all_streams_read", asset=key, description="No stream waits to be read."
+    )
+    understood = dg.AssetCheckSpec(
+        "all_records_understood",
+        asset=key,
+        description="No record, or part of one, was rejected; all are kept in raw.",
+    )
+
+    @dg.multi_asset(
+        name=f"raw__{source}",
+        specs=[spec],
+        check_specs=[read_all, understood],
+        can_subset=True,
+    )
+    def _load(
+        context: dg.AssetExecutionContext, lake: dg.ResourceParam[Lake]
+    ) -> Iterator[Any]:
+        with told_plainly():
+            if key in context.selected_asset_keys:
+                metadata = _loaded(lake, source)
+                yield dg.MaterializeResult(asset_key=key, metadata=metadata)
+            if read_all.key in context.selected_asset_check_keys:
+                yield _read_all(lake.connection, source, key)
+            if understood.key in context.selected_asset_check_keys:
+                yield _understood(lake.connection, source, key)
+
+    return _load
+
+
+def _loaded(lake: Lake, source: str) -> dict[str, Any]:
+    """Load the source; the metadata of its materialization."""
+    plan = lake.plan(source)
+    if plan is None:
+        return {
+            "found": "switched off in the settings",
+            **_rows(lake.connection, source),
+        }
+    before = time.perf_counter()
+    started_at = datetime.now(UTC)
+    state = disk_state(plan)
+    report = load(lake.connection, [plan])
+    one = report.sources[source]
+    return {
+        **_rows(lake.connection, source),
+        "found": ", ".join(str(root) for root in plan.roots)
+        or f"not found (looked in {', '.join(plan.looked_in)})",
+        "new_records": one.records,
+        "new_facts": one.facts,
+        "new_bytes": one.bytes,
+        "new_rejects": one.rejects,
+        "streams": one.streams,
+        "streams_read": one.read,
+        "records_replayed": one.replayed,
+        "seconds": round(time.perf_counter() - before, 3),
+        "signature": state,
+        **({"load_id": report.load_id} if report.wrote else {}),
+        **_lag(lake.connection, source, started_at),
+        **_deferred(one),
+    }
+
+
+def disk_state(plan: SourcePlan) -> str:
+    """A digest of what all streams of a source look like from outside.
+
+    Equal to that of the last load: there is nothing to load. The parser's version
+    is part of it, since another one reads the same disk differently.
+    """
+    digest = hashlib.sha256(str(plan.adapter.PARSER_VERSION).encode())
+    for root in plan.roots:
+        for stream in plan.adapter.discover(str(root), plan.options):
+            try:
+                looks = repr(signature_of(stream.path))
+            except OSError as error:
+                looks = repr(error.errno)
+            digest.update(f"\0{stream.path}\0{looks}".encode(errors="replace"))
+    return digest.hexdigest()[:16]
+
+
+def _rows(connection: Connection, source: str) -> dict[str, Any]:
+    ((rows,),) = connection.execute(
+        f"select count(*) from {raw_table(source)}"
+    ).fetchall()
+    return {"dagster/row_count": rows}
+
+
+def _lag(connection: Connection, source: str, since: datetime) -> dict[str, Any]:
+    """How old the newest of what was read had become: only if something was."""
+    ((newest,),) = connection.execute(
+        "select max(mtime_ns) from meta.streams where source = $1 and loaded_at >= $2",
+        [source, since],
+    ).fetchall()
+    if newest is None:
+        return {}
+    return {"lag_seconds": round(max(0.0, time.time() - newest / 1e9), 3)}
+
+
+def _deferred(one: SourceReport) -> dict[str, Any]:
+    if not one.deferred:
+        return {"streams_deferred": 0}
+    rows = [{"path": path, "reason": reason} for path, reason in one.deferred]
+    shown = as_table(rows[:SHOWN_ROWS], ["path", "reason"])
+    return {"streams_deferred": len(rows), "deferred": shown}
+
+
+def _read_all(
+    connection: Connection, source: str, key: dg.AssetKey
+) -> dg.AssetCheckResult:
+    ((count,),) = connection.execute(
+        "select count(*) from meta.streams where source = $1 and status = 'deferred'",
+        [source],
+    ).fetchall()
+    metadata: dict[str, Any] = {"deferred_streams": count}
+    if count:
+        metadata["streams"] = table(
+            connection,
+            "select path, reason from meta.streams"
+            f" where source = '{source}' and status = 'deferred' limit {SHOWN_ROWS}",
+        )
+    return dg.AssetCheckResult(
+        asset_key=key,
+        check_name="all_streams_read",
+        passed=not count,
+        severity=WARN,
+        metadata=metadata,
+        description=f"{count:,} streams wait to be read" if count else None,
+    )
+
+
+def _understood(
+    connection: Connection, source: str, key: dg.AssetKey
+) -> dg.AssetCheckResult:
+    ((count,),) = connection.execute(
+        "select count(*) from meta.rejects where source = $1", [source]
+    ).fetchall()
+    metadata: dict[str, Any] = {"rejects": count}
+    if count:
+        metadata["reasons"] = table(
+            connection,
+            "select reason, count(*) as rejects, max(load_id) as last_load_id"
+            f" from meta.rejects where source = '{source}'"
+            f" group by all order by rejects desc limit {SHOWN_ROWS}",
+        )
+    return dg.AssetCheckResult(
+        asset_key=key,
+        check_name="all_records_understood",
+        passed=not count,
+        severity=WARN,
+        metadata=metadata,
+        description=f"{count:,} rejects, kept in raw" if count else None,
+    )
+
+
+def code_reference(path: str | Path, label: str) -> dict[str, Any]:
+    """The metadata behind "Open in editor"."""
+    with warnings.catch_warnings():
+        warnings.simplefilter(
+            "ignore", dg.BetaWarning
+        )  # Dagster pins us: it may change
+        reference = dg.LocalFileCodeReference(file_path=str(path), label=label)
+        value = dg.CodeReferencesMetadataValue(code_references=[reference])
+    return {"dagster/code_references": value}
+
+
+def _file(adapter: Adapter) -> str:
+    assert isinstance(adapter, ModuleType)
+    return inspect.getfile(adapter)

@@ -1,0 +1,189 @@
+"""staging/<fact>: the typed facts, looked at.
+
+They are written by the load, in the transaction of their records; here they are
+counted, and checked at the door.
+"""
+
+import inspect
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import dagster as dg
+
+from agentlake.models.fact import Fact
+from agentlake.models.frames import frame_schema
+from agentlake.models.table import FACTS, LINEAGE, columns
+from agentlake.pipelines.orchestration.checks import ERROR, SHOWN_ROWS, as_table, table
+from agentlake.pipelines.orchestration.columns import Types, staging_schema
+from agentlake.pipelines.orchestration.lake import Lake, told_plainly
+from agentlake.pipelines.orchestration.raw_assets import code_reference
+from agentlake.pipelines.warehouse.connect import Connection
+from agentlake.pipelines.warehouse.schema import LONG_TEXT
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_ROWS_AT_ONCE = 200_000
+_THROUGH = "checked_through_load"
+_Failures = Counter[tuple[str, str, str]]
+
+
+def staging_assets(sources: Sequence[str], types: Types) -> list[dg.AssetsDefinition]:
+    """One asset per kind of fact; each holds the facts of all sources."""
+    return [_staging_asset(fact, sources, types) for fact in FACTS]
+
+
+def _staging_asset(
+    fact: type[Fact], sources: Sequence[str], types: Types
+) -> dg.AssetsDefinition:
+    key = dg.AssetKey(["staging", fact.TABLE])
+    spec = dg.AssetSpec(
+        key,
+        deps=[dg.AssetKey(["raw", source]) for source in sources],
+        description=f"{inspect.getdoc(fact)}\n\nEvery occurrence on disk, copies"
+        " included. Made by `parse` from raw, in the transaction of its records.",
+        group_name="staging",
+        kinds={"python", "duckdb"},
+        metadata={
+            "dagster/table_name": f"staging.{fact.TABLE}",
+            "dagster/column_schema": staging_schema(fact, types),
+            **code_reference(inspect.getfile(fact), "the fact"),
+        },
+    )
+    door = dg.AssetCheckSpec(
+        "frame",
+        asset=key,
+        description="New rows are as `models/` says: types, nulls, smallest values"
+        " (pandera).",
+    )
+
+    @dg.multi_asset(
+        name=f"staging__{fact.TABLE}", specs=[spec], check_specs=[door], can_subset=True
+    )
+    def _look(
+        context: dg.AssetExecutionContext, lake: dg.ResourceParam[Lake]
+    ) -> Iterator[Any]:
+        with told_plainly():
+            connection = lake.connection
+            is_looked_at = key in context.selected_asset_keys
+            since = _checked_through(context, key) if is_looked_at else 0
+            through = _head(connection)
+            since = since if since <= through else 0  # another warehouse
+            if door.key in context.selected_asset_check_keys:
+                result = _at_the_door(connection, fact, key, since)
+                if not result.passed:
+                    through = since  # they are shown until they are gone
+                yield result
+            else:
+                through = since
+            if is_looked_at:
+                metadata = {**_counted(connection, fact), _THROUGH: through}
+                yield dg.MaterializeResult(asset_key=key, metadata=metadata)
+
+    return _look
+
+
+def _checked_through(context: dg.AssetExecutionContext, key: dg.AssetKey) -> int:
+    """The load up to which all rows were found good."""
+    event = context.instance.get_latest_materialization_event(key)
+    if event is None or event.asset_materialization is None:
+        return 0
+    value = event.asset_materialization.metadata.get(_THROUGH)
+    return value.value if isinstance(value, dg.IntMetadataValue) and value.value else 0
+
+
+def _head(connection: Connection) -> int:
+    ((head,),) = connection.execute(
+        "select coalesce(max(load_id), 0) from meta.loads"
+    ).fetchall()
+    return int(head)
+
+
+def _counted(connection: Connection, fact: type[Fact]) -> dict[str, Any]:
+    name = f"staging.{fact.TABLE}"
+    ((rows, last),) = connection.execute(
+        f"select count(*), max(load_id) from {name}"
+    ).fetchall()
+    metadata: dict[str, Any] = {"dagster/row_count": rows}
+    if rows:
+        metadata["last_load_id"] = last
+        metadata["by_source"] = table(
+            connection,
+            "select source, count(*) as rows, count(distinct stream_id) as streams,"
+            f" max(load_id) as last_load_id from {name} group by all order by source",
+        )
+    return metadata
+
+
+def _at_the_door(
+    connection: Connection, fact: type[Fact], key: dg.AssetKey, since: int
+) -> dg.AssetCheckResult:
+    """Check the rows of all loads after `since`, a bounded number at a time."""
+    rows, failures = check_frames(connection, fact, since)
+    bad = sum(failures.values())
+    metadata: dict[str, Any] = {"rows_checked": rows, "bad_values": bad}
+    if since:
+        metadata["since_load_id"] = since
+    if bad:
+        names = ["column", "check", "source", "values"]
+        shown = [
+            dict(zip(names, (*case, count), strict=True))
+            for case, count in failures.most_common(SHOWN_ROWS)
+        ]
+        metadata["failures"] = as_table(shown, names)
+    return dg.AssetCheckResult(
+        asset_key=key,
+        check_name="frame",
+        passed=not bad,
+        severity=ERROR,
+        metadata=metadata,
+        description=f"{bad:,} bad values" if bad else None,
+    )
+
+
+def check_frames(
+    connection: Connection, fact: type[Fact], since: int
+) -> tuple[int, _Failures]:
+    """Validate what was loaded after `since`: rows seen, failures by kind."""
+    condition = f"from staging.{fact.TABLE} where load_id > {since}"
+    ((rows,),) = connection.execute(f"select count(*) {condition}").fetchall()
+    failures: _Failures = Counter()
+    if not rows:
+        return 0, failures
+    import polars as pl  # a run that loaded nothing does without
+
+    schema = frame_schema(fact)
+    # Whether a text is there is asked, what it says is not: it stays where it is.
+    wanted = ", ".join(
+        f"left({one.name}, 0) as {one.name}" if one.name in LONG_TEXT else one.name
+        for one in (*LINEAGE, *columns(fact))
+    )
+    for low in range(0, _rowids(connection, fact), _ROWS_AT_ONCE):
+        chunk = f"rowid >= {low} and rowid < {low + _ROWS_AT_ONCE}"
+        frame = pl.DataFrame(connection.sql(f"select {wanted} {condition} and {chunk}"))
+        if not frame.is_empty():
+            failures += _failures(frame, schema)
+    return rows, failures
+
+
+def _rowids(connection: Connection, fact: type[Fact]) -> int:
+    ((end,),) = connection.execute(
+        f"select coalesce(max(rowid) + 1, 0) from staging.{fact.TABLE}"
+    ).fetchall()
+    return int(end)
+
+
+def _failures(frame: "pl.DataFrame", schema: Any) -> _Failures:
+    import pandera.errors
+
+    try:
+        schema.validate(frame, lazy=True)
+    except pandera.errors.SchemaErrors as error:
+        found: _Failures = Counter()
+        for case in error.failure_cases.iter_rows(named=True):
+            index = case.get("index")
+            source = "" if index is None else frame["source"][index]
+            found[str(case["column"]), str(case["check"]), source or ""] += 1
+        return found
+    return Counter()

@@ -1,0 +1,244 @@
+"""What tests share: the golden cases, homes to write in, warehouses to load."""
+
+import json
+import os
+import shutil
+from collections import Counter
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from agentlake.adapters.registry import adapters
+from agentlake.fixtures import FIXTURES_DIR
+from agentlake.models.fact import Fact
+from agentlake.pipelines.load.loader import load
+from agentlake.pipelines.load.plan import SourcePlan
+from agentlake.pipelines.settings import load_settings, resolve_roots
+from agentlake.pipelines.warehouse.connect import writing
+from agentlake.pipelines.warehouse.pricing import update_quotes
+from agentlake.pipelines.warehouse.refresh import refresh
+from agentlake.pipelines.warehouse.sql_models import models
+
+LINEAGE = ("stream_id", "generation", "load_id")
+
+
+class Case:
+    """One golden case: a home as an agent left it, and what has to be found in it."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.source, self.name = folder.parts[-2:]
+        self.home = folder / "home"
+        self.id = f"{self.source}/{self.name}"
+
+    @property
+    def checks(self):
+        return json.loads((self.folder / "expected.json").read_text())["checks"]
+
+
+CASES = [
+    Case(file.parent) for file in sorted(FIXTURES_DIR.glob("sources/*/*/expected.json"))
+]
+
+
+def pytest_generate_tests(metafunc):
+    if "case" in metafunc.fixturenames:
+        metafunc.parametrize("case", CASES, ids=lambda case: case.id)
+
+
+def plans(home):
+    """What `agentlake load --home` would look at."""
+    settings = load_settings(
+        config=None,
+        home=home,
+        warehouse=None,
+        environ={"HOME": str(home)},
+        known_sources=adapters(),
+    )
+    return [
+        SourcePlan(
+            adapter=adapter,
+            roots=resolve_roots(adapter.ROOTS, settings, name, {"HOME": str(home)}),
+        )
+        for name, adapter in adapters().items()
+    ]
+
+
+class Apart:
+    """An adapter that reads many homes at once and keeps their ids apart.
+
+    The cases use the same few ids. Here each gets the name of its home, the folder
+    below `homes`, in front; all else is the adapter's own.
+    """
+
+    def __init__(self, adapter, homes):
+        self.SOURCE = adapter.SOURCE
+        self.ROOTS = adapter.ROOTS
+        self.PARSER_VERSION = adapter.PARSER_VERSION
+        self._adapter = adapter
+        self._homes = homes
+
+    def discover(self, root, options):
+        home = Path(root).relative_to(self._homes).parts[0]
+        for stream in self._adapter.discover(root, options):
+            yield replace(stream, key=f"{home}|{stream.key}")
+
+    def parse(self, record):
+        home, _, key = record.stream.key.partition("|")
+        own = replace(record, stream=replace(record.stream, key=key))
+        for found in self._adapter.parse(own):
+            yield _prefixed(found, home) if isinstance(found, Fact) else found
+
+
+def _prefixed(fact, home):
+    ids = {
+        name: f"{home}|{value}"
+        for name in fact.__struct_fields__
+        if name.endswith("_id") or name in ("counter", "replay_base")
+        if (value := getattr(fact, name))
+    }
+    return replace(fact, **ids)
+
+
+def plans_apart(homes):
+    """One plan per source for all homes below a folder."""
+    every = [plan for home in sorted(homes.iterdir()) for plan in plans(home)]
+    return [
+        SourcePlan(
+            adapter=Apart(adapter, homes),
+            roots=[root for one in every if one.adapter is adapter for root in one.roots],
+        )
+        for adapter in adapters().values()
+    ]
+
+
+def refreshed(connection):
+    return refresh(connection, prepare_prices=lambda it: update_quotes(it, {}))
+
+
+def rebuilt(connection):
+    """Every model made again whole, as after a change of all SQL."""
+    connection.execute("delete from meta.model_state")
+    return refreshed(connection)
+
+
+def tables(connection, *schemas, without=()):
+    """All rows of all tables of these schemas, as a bag per table."""
+    found = connection.execute(
+        """
+        select schema_name || '.' || table_name from duckdb_tables()
+        where database_name = current_database() and schema_name in (select unnest($1))
+        order by all
+        """,
+        [list(schemas)],
+    ).fetchall()
+    return {name: bag(connection, f"from {_quoted(name)}", without) for (name,) in found}
+
+
+def bag(connection, query, without=()):
+    """The rows of a query and how often each comes; columns by name."""
+    result = connection.execute(query)
+    names = [column[0] for column in result.description]
+    keep = [at for at, name in enumerate(names) if name not in without]
+    return Counter(tuple(repr(row[at]) for at in keep) for row in result.fetchall())
+
+
+def _quoted(name):
+    return ".".join(f'"{part}"' for part in name.split("."))
+
+
+def difference(one, other):
+    """What the first has and the other has not, and the reverse, by table."""
+    return {
+        name: (
+            sorted((one.get(name, Counter()) - other.get(name, Counter())).elements()),
+            sorted((other.get(name, Counter()) - one.get(name, Counter())).elements()),
+        )
+        for name in sorted(one.keys() | other.keys())
+        if one.get(name) != other.get(name)
+    }
+
+
+def grains():
+    return {name: model.grain for name, model in models().items()}
+
+
+class Lake:
+    """A warehouse and the home that it is loaded from."""
+
+    def __init__(self, path, home):
+        self.path = path
+        self.home = home
+
+    @contextmanager
+    def open(self):
+        with writing(self.path) as connection:
+            connection.execute("set threads = 1")
+            yield connection
+
+    def load(self, plans_=None, *, fresh=True, **more):
+        """One load as the command does it; its report."""
+        with self.open() as connection:
+            return load(
+                connection,
+                plans(self.home) if plans_ is None else plans_,
+                refresh=refreshed if fresh else lambda _: None,
+                **more,
+            )
+
+    def rows(self, query):
+        with self.open() as connection:
+            return connection.execute(query).fetchall()
+
+    def one(self, query):
+        ((value,),) = self.rows(query)
+        return value
+
+    def all(self, *schemas, without=()):
+        with self.open() as connection:
+            return tables(connection, *schemas, without=without)
+
+
+@pytest.fixture(scope="session")
+def empty_warehouse(tmp_path_factory):
+    """A warehouse with all tables and models and nothing in them; do not write."""
+    folder = tmp_path_factory.mktemp("empty")
+    lake = Lake(folder / "empty.duckdb", folder)
+    lake.load()
+    return lake.path
+
+
+@pytest.fixture
+def new_lake(tmp_path, empty_warehouse):
+    """Makes warehouses; all share one home unless another is given."""
+    count = iter(range(1000))
+
+    def make(home=None):
+        path = tmp_path / f"lake{next(count)}.duckdb"
+        shutil.copyfile(empty_warehouse, path)
+        if home is None:
+            home = tmp_path / "home"
+            home.mkdir(exist_ok=True)
+        return Lake(path, home)
+
+    return make
+
+
+@pytest.fixture
+def lake(new_lake):
+    return new_lake()
+
+
+def copied(case, to):
+    """The case's home as if it had just been written."""
+    shutil.copytree(case.home, to, copy_function=shutil.copy)
+    return to
+
+
+def aged(path, seconds=7200):
+    """Make the file look as if nobody had written to it for that long."""
+    status = path.stat()
+    then = status.st_mtime_ns - seconds * 10**9
+    os.utime(path, ns=(then, then))

@@ -1,0 +1,1 @@
+"""Load: never lose, never double, however the files change and whatever is killed."""
