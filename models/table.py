@@ -3,6 +3,7 @@
 import datetime
 import types
 import typing
+from functools import cache
 from typing import Any
 
 import msgspec
@@ -66,6 +67,7 @@ LINEAGE: tuple[Column, ...] = (
 """What the loader adds to every row of `staging`."""
 
 
+@cache
 def columns(fact: type[Fact]) -> tuple[Column, ...]:
     """The fact's own columns, in the order of its fields; without the lineage."""
     hints = typing.get_type_hints(fact, include_extras=True)

@@ -149,16 +149,14 @@ def _quoted(name):
     return ".".join(f'"{part}"' for part in name.split("."))
 
 
-def difference(one, other):
-    """What the first has and the other has not, and the reverse, by table."""
-    return {
-        name: (
-            sorted((one.get(name, Counter()) - other.get(name, Counter())).elements()),
-            sorted((other.get(name, Counter()) - one.get(name, Counter())).elements()),
-        )
-        for name in sorted(one.keys() | other.keys())
-        if one.get(name) != other.get(name)
-    }
+def same(one, other):
+    """Assert that the tables are equal; show the first rows that are not."""
+    lines = []
+    for name in sorted(one.keys() | other.keys()):
+        left, right = one.get(name, Counter()), other.get(name, Counter())
+        for sign, rows in (("-", left - right), ("+", right - left)):
+            lines += [f"{sign} {name} {' '.join(row)}" for row in sorted(rows)[:3]]
+    assert not lines, "\n".join(lines)
 
 
 def grains():

@@ -50,7 +50,7 @@ def user(row: Row, at: At) -> Facts:
     if row.message is None:
         return
     parts = rules.parts_of(row.message.content)
-    if any(part.type == "tool_result" for part in parts):
+    if "tool_result" in [part.type for part in parts]:
         message_id = row.uuid or at.key
         yield facts.message(row, at, message_id, "tool", "tool_result")
         yield from facts.content(row, at, message_id, parts)

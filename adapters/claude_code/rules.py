@@ -93,7 +93,7 @@ def block_type(part: Part) -> str:
 def arguments(part: Part) -> str | None:
     """A call's arguments as they were written."""
     text = str(part.input, "utf-8", "replace")
-    return None if text in {"", "null"} else text
+    return None if text in ("", "null") else text
 
 
 def text_of(content: Any) -> str | None:
@@ -126,7 +126,9 @@ def without_ide_context(part: Part) -> Part:
 
 def persisted_path(text: str | None) -> str | None:
     """Where the placeholder of a long output says that the output is."""
-    found = _PERSISTED.match(text) if text else None
+    if not text or "<persisted-output>" not in text[:_EDGE]:
+        return None
+    found = _PERSISTED.match(text)
     return found[1].strip() if found else None
 
 
@@ -134,8 +136,9 @@ def spawned_agent(text: str | None) -> str | None:
     """The agent that a result names, on a line of its own near its start or end."""
     if not text:
         return None
-    edges = text if len(text) <= 2 * _EDGE else f"{text[:_EDGE]}\n{text[-_EDGE:]}"
-    found = _SPAWNED.search(edges) if "agentId: " in edges else None
+    if len(text) > 2 * _EDGE:
+        text = f"{text[:_EDGE]}\n{text[-_EDGE:]}"
+    found = _SPAWNED.search(text) if "agentId: " in text else None
     return found[1] if found else None
 
 

@@ -85,7 +85,8 @@ def untyped(data: bytes) -> Any:
     try:
         return _without_surrogates(json.loads(body.decode("utf-8", "replace")))
     except (ValueError, RecursionError) as error:
-        raise Unreadable(f"no JSON: {error}") from error
+        msg = f"no JSON: {error}"
+        raise Unreadable(msg) from error
 
 
 def _without_surrogates(value: Any) -> Any:

@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 import msgspec
 
-from agentlake.pipelines.cli.table import clean, count, size
+from agentlake.pipelines.cli.table import clean, size
 from agentlake.pipelines.load.health import (
     SOON_DAYS,
     Health,
@@ -72,7 +72,7 @@ def _source(one: SourceHealth, zone: ZoneInfo) -> Iterator[str]:
         yield f"{one.source:12} not found (looked in {', '.join(one.looked_in)})"
     if one.streams:
         gone = f", {one.missing:,} of them gone from disk" if one.missing else ""
-        yield f"  loaded     {one.streams:,} streams{gone}, {count(one.records)} records"
+        yield f"  loaded     {one.streams:,} streams{gone}, {one.records:,} records"
         yield (
             f"  newest     loaded {_local(one.last_loaded_at, zone)},"
             f" message {_local(one.last_message_at, zone)}"
@@ -83,7 +83,7 @@ def _source(one: SourceHealth, zone: ZoneInfo) -> Iterator[str]:
         yield f"! deferred   {place.path}: {place.reason}; retried by the next load"
     yield from _more(len(one.deferred))
     if one.rejects:
-        yield f"  rejects    {one.rejects:,}, kept in raw: `agentlake rejects`; the last:"
+        yield f"  rejects    {one.rejects:,}, see `agentlake rejects`; the last are:"
         for place in one.last_rejects:
             yield f"             {place.path}:{place.line}  {place.reason}"
 

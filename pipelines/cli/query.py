@@ -16,6 +16,7 @@ import msgspec
 from agentlake.pipelines.warehouse.connect import Connection
 
 _MOMENT = "TIMESTAMP WITH TIME ZONE"
+_ENCODER = msgspec.json.Encoder(decimal_format="number", enc_hook=str)
 Row = tuple[Any, ...]
 
 
@@ -76,11 +77,17 @@ def count_days(
 
 def as_json(names: Sequence[str], found: Iterable[Row]) -> str:
     """A list of objects, one a line; decimals are numbers."""
-    encoder = msgspec.json.Encoder(decimal_format="number", enc_hook=str)
     lines = [
-        encoder.encode(dict(zip(names, row, strict=True))).decode() for row in found
+        _ENCODER.encode(dict(zip(names, row, strict=True))).decode() for row in found
     ]
     return "[\n" + ",\n".join(lines) + "\n]" if lines else "[]"
+
+
+def as_text(value: Any) -> Any:
+    """A value that stands in one cell: nested ones as JSON."""
+    if isinstance(value, list | dict | tuple):
+        return _ENCODER.encode(value).decode()
+    return value
 
 
 def as_csv(names: Sequence[str], found: Iterable[Row]) -> str:
@@ -88,5 +95,5 @@ def as_csv(names: Sequence[str], found: Iterable[Row]) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(names)
-    writer.writerows(found)
+    writer.writerows([as_text(value) for value in row] for row in found)
     return text.getvalue().rstrip("\n")

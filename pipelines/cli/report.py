@@ -76,7 +76,12 @@ def show(
     columns = [shown.column for shown in report.shown]
     print(render(columns, table, width=terminal_width(), bold=is_bold()))
     if limit is not None and len(values) > limit:
-        print(f"the first {limit:,} rows; --all shows every one", file=sys.stderr)
+        of = f" of {len(values):,}" if report.has_total else ""
+        also = ", the total is of all" if report.has_total else ""
+        print(
+            f"the first {limit:,}{of} rows{also}; --all shows every one",
+            file=sys.stderr,
+        )
 
 
 def _ask(
@@ -161,7 +166,8 @@ def _check_source(connection: Connection, name: str | None) -> None:
 def _has(connection: Connection, mart: str) -> bool:
     schema, name = mart.split(".")
     found = connection.execute(
-        "select 1 from duckdb_views() where schema_name = $1 and view_name = $2",
+        "select 1 from information_schema.tables "
+        "where table_schema = $1 and table_name = $2",
         [schema, name],
     )
     return bool(found.fetchall())

@@ -3,12 +3,20 @@
 import sys
 from argparse import Namespace
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from typing import Any
 
 import duckdb
 
 from agentlake.models.errors import UserError
-from agentlake.pipelines.cli.query import Row, as_csv, as_json, count_days, rows
+from agentlake.pipelines.cli.query import (
+    Row,
+    as_csv,
+    as_json,
+    as_text,
+    count_days,
+    rows,
+)
 from agentlake.pipelines.cli.table import Column, is_bold, render, terminal_width
 from agentlake.pipelines.settings import Settings
 from agentlake.pipelines.warehouse.connect import Connection, reading
@@ -84,7 +92,9 @@ def _text(names: Sequence[str], found: Sequence[Row], shape: str) -> str:
         return as_json(names, found)
     if shape == "csv":
         return as_csv(names, found)
-    numbers = (int, float)
+    if names[0] == "explain_key":  # a drawing of many lines
+        return "\n".join(str(row[1]) for row in found)
+    numbers = (int, float, Decimal)
     columns = [
         Column(
             title=name,
@@ -102,4 +112,4 @@ def _cell(value: Any) -> str:
         return "-"
     if isinstance(value, int) and not isinstance(value, bool):
         return f"{value:,}"
-    return str(value)
+    return str(as_text(value))

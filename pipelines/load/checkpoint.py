@@ -108,7 +108,7 @@ def save(connection: Connection, changed: Sequence[Checkpoint]) -> None:
         {"ids": [item.stream_id for item in changed]},
     )
     # Imported here: a load that finds nothing new must not pay for Arrow.
-    from agentlake.pipelines.warehouse.insert import insert_columns  # noqa: PLC0415
+    from agentlake.pipelines.warehouse.insert import insert_columns
 
     names = [name for name in Checkpoint.__struct_fields__ if name != "signature"]
     columns = {name: [getattr(item, name) for item in changed] for name in names}

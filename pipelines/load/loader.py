@@ -49,16 +49,71 @@ def load(
     date: it is called now and then during a long load, and at its end.
     """
     ensure(connection, [plan.adapter.SOURCE for plan in plans])
-    report = _new_report(connection, plans)
-    work: list[Work] = []
-    for plan in plans:
-        with _timed(report.sources[plan.adapter.SOURCE]) as one:
-            work += _look(connection, plan, selects, report, one)
+    run = _Load(connection, plans, on_progress, refresh)
+    work = [one for plan in plans for one in run.look(plan, selects)]
     work.sort(key=lambda one: one.signature.mtime_ns, reverse=True)
     with _without_garbage_collection():
-        _read_all(connection, plans, work, report, on_progress, refresh)
+        run.read_all(work)
     refresh(connection)
-    return report
+    return run.report
+
+
+class _Load:
+    """One load on its way."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        plans: Sequence[SourcePlan],
+        on_progress: OnProgress,
+        refresh: Refresh,
+    ) -> None:
+        self._connection = connection
+        self._on_progress = on_progress
+        self._refresh = refresh
+        self.report = _new_report(connection, plans)
+        self._committer = Committer(connection, self.report)
+        self._writers = {
+            plan.adapter.SOURCE: Writer(self._committer, plan.adapter, self.report)
+            for plan in plans
+        }
+
+    def look(self, plan: SourcePlan, selects: Selects | None) -> list[Work]:
+        """What there is to read of one source; replayed first if its parser changed."""
+        with _timed(self.report.sources[plan.adapter.SOURCE]) as part:
+            found = look(self._connection, plan, self.report.load_id, selects)
+            if found.outdated:
+                with transaction(self._connection):
+                    part.replayed = replay(
+                        self._connection, plan.adapter, self.report.load_id
+                    )
+                    record_load(self._connection, self.report)
+                found = look(self._connection, plan, self.report.load_id, selects)
+            part.streams = found.streams
+            _note(self._connection, part, found)
+        return found.work
+
+    def read_all(self, work: Sequence[Work]) -> None:
+        """Read and write it all; the models catch up now and then."""
+        refreshed_at = time.monotonic()
+        try:
+            for one in work:
+                with _timed(self.report.sources[one.adapter.SOURCE]) as part:
+                    _read(self._connection, one, self._writers[part.source], part)
+                self._on_progress(self.report)
+                if time.monotonic() - refreshed_at > REFRESH_EVERY_S:
+                    self._commit()
+                    self._refresh(self._connection)
+                    refreshed_at = time.monotonic()
+            self._commit()
+        finally:
+            self._committer.close()
+
+    def _commit(self) -> None:
+        for source, writer in self._writers.items():
+            with _timed(self.report.sources[source]):
+                writer.commit()
+        self._committer.finish()
 
 
 def _new_report(connection: Connection, plans: Sequence[SourcePlan]) -> LoadReport:
@@ -73,25 +128,7 @@ def _new_report(connection: Connection, plans: Sequence[SourcePlan]) -> LoadRepo
     return LoadReport(load_id=last + 1, sources={one.source: one for one in sources})
 
 
-def _look(
-    connection: Connection,
-    plan: SourcePlan,
-    selects: Selects | None,
-    report: LoadReport,
-    one: SourceReport,
-) -> list[Work]:
-    found = look(connection, plan, report.load_id, selects)
-    if found.outdated:
-        with transaction(connection):
-            one.replayed = replay(connection, plan.adapter, report.load_id)
-            record_load(connection, report)
-        found = look(connection, plan, report.load_id, selects)
-    one.streams = found.streams
-    _note(connection, one, found)
-    return found.work
-
-
-def _note(connection: Connection, one: SourceReport, found: Found) -> None:
+def _note(connection: Connection, part: SourceReport, found: Found) -> None:
     """Write down what is missing, back or unreadable, if that is news."""
     now = datetime.now(UTC)
     replace = msgspec.structs.replace
@@ -100,64 +137,12 @@ def _note(connection: Connection, one: SourceReport, found: Found) -> None:
         replace(item, path=path, missing_since=None) for item, path in found.moved
     ]
     for item, reason in found.unreadable:
-        one.deferred.append((item.path, reason))
+        part.deferred.append((item.path, reason))
         if item.reason != reason:
             changed.append(deferred(item, reason))
     if changed:
         with transaction(connection):
             save(connection, changed)
-
-
-def _read_all(
-    connection: Connection,
-    plans: Sequence[SourcePlan],
-    work: Sequence[Work],
-    report: LoadReport,
-    on_progress: OnProgress,
-    refresh: Refresh,
-) -> None:
-    committer = Committer(connection, report)
-    writers = {
-        plan.adapter.SOURCE: Writer(
-            committer, plan.adapter.SOURCE, plan.adapter, report
-        )
-        for plan in plans
-    }
-    try:
-        _read_each(connection, work, writers, committer, report, on_progress, refresh)
-    finally:
-        committer.close()
-
-
-def _read_each(
-    connection: Connection,
-    work: Sequence[Work],
-    writers: dict[str, Writer],
-    committer: Committer,
-    report: LoadReport,
-    on_progress: OnProgress,
-    refresh: Refresh,
-) -> None:
-    refreshed_at = time.monotonic()
-    for one in work:
-        source = one.adapter.SOURCE
-        with _timed(report.sources[source]) as part:
-            _read(connection, one, writers[source], part)
-        on_progress(report)
-        if time.monotonic() - refreshed_at > REFRESH_EVERY_S:
-            _commit_all(writers, committer, report)
-            refresh(connection)
-            refreshed_at = time.monotonic()
-    _commit_all(writers, committer, report)
-
-
-def _commit_all(
-    writers: dict[str, Writer], committer: Committer, report: LoadReport
-) -> None:
-    for source, writer in writers.items():
-        with _timed(report.sources[source]):
-            writer.commit()
-    committer.finish()
 
 
 def _read(
@@ -225,7 +210,7 @@ def _timed(one: SourceReport) -> Iterator[SourceReport]:
 
 @contextmanager
 def _without_garbage_collection() -> Iterator[None]:
-    """Millions of short-lived rows and no cycles among them: counting refs is enough."""
+    """Millions of short-lived rows, no cycles among them: counting refs is enough."""
     gc.disable()
     try:
         yield

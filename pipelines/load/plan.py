@@ -83,7 +83,24 @@ def look(
     )
     seen: set[tuple[int, int]] = set()
     for number, stream in streams.items():
-        _look_at(found, plan.adapter, stream, known.get(number), load_id, seen)
+        before = known.get(number) or new_checkpoint(source, stream, load_id)
+        signature = _signature(found, before, stream)
+        if signature is None or (signature.device, signature.inode) in seen:
+            continue  # unreadable, or one file under two names
+        seen.add((signature.device, signature.inode))
+        settled = signature.mtime_ns / 1e9 < time.time() - SETTLED_AFTER_S
+        if before.signature != signature or (settled and before.status == "waiting"):
+            found.work.append(
+                Work(
+                    adapter=plan.adapter,
+                    stream=stream,
+                    signature=signature,
+                    checkpoint=before,
+                    settled=settled,
+                )
+            )
+        elif before.path != stream.path or before.missing_since is not None:
+            found.moved.append((before, stream.path))
     if selects is None:
         found.missing = [
             item
@@ -93,41 +110,13 @@ def look(
     return found
 
 
-def _look_at(
-    found: Found,
-    adapter: Adapter,
-    stream: Stream,
-    known: Checkpoint | None,
-    load_id: int,
-    seen: set[tuple[int, int]],
-) -> None:
-    before = known or new_checkpoint(adapter.SOURCE, stream, load_id)
+def _signature(found: Found, before: Checkpoint, stream: Stream) -> Signature | None:
+    """The stream's signature; None, and the reason noted, if it cannot be taken."""
     try:
-        signature = signature_of(stream.path)
+        return signature_of(stream.path)
     except OSError as error:
         found.unreadable.append((before, error.strerror or str(error)))
-        return
-    if (signature.device, signature.inode) in seen:
-        return  # one file under two names
-    seen.add((signature.device, signature.inode))
-    settled = signature.mtime_ns / 1e9 < time.time() - SETTLED_AFTER_S
-    if known is None or known.signature != signature or _waits(known, settled=settled):
-        found.work.append(
-            Work(
-                adapter=adapter,
-                stream=stream,
-                signature=signature,
-                checkpoint=before,
-                settled=settled,
-            )
-        )
-    elif known.path != stream.path or known.missing_since is not None:
-        found.moved.append((known, stream.path))
-
-
-def _waits(known: Checkpoint, *, settled: bool) -> bool:
-    """Whether an unchanged stream has a last line that may be taken by now."""
-    return settled and known.status == "waiting"
+        return None
 
 
 def _streams(plan: SourcePlan) -> Iterator[Stream]:

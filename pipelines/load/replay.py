@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from agentlake.adapters.sdk.contract import Adapter, Record, Stream
 from agentlake.adapters.sdk.run import facts_of
 from agentlake.models.table import FACTS
-from agentlake.pipelines.load.batch import Batch
+from agentlake.pipelines.load.batch import Batch, Place
 from agentlake.pipelines.warehouse.connect import Connection, second
 from agentlake.pipelines.warehouse.schema import raw_table
 
@@ -29,11 +29,9 @@ def replay(connection: Connection, adapter: Adapter, load_id: int) -> int:
     connection.execute("delete from meta.model_state")
     count = 0
     batch = Batch(source, load_id)
-    for stream_id, generation, content_hash, record in _records(
-        connection, source, streams
-    ):
+    for record, place in _records(connection, source, streams):
         facts, rejects = facts_of(adapter, record)
-        batch.add(stream_id, generation, record, content_hash, facts, rejects)
+        batch.add(record, place, facts, rejects)
         count += 1
         if batch.bytes >= _WRITE_BYTES:
             batch.write(connection, with_raw=False)
@@ -59,7 +57,7 @@ def _streams(connection: Connection, source: str) -> dict[int, Stream]:
 
 def _records(
     connection: Connection, source: str, streams: dict[int, Stream]
-) -> Iterator[tuple[int, int, str, Record]]:
+) -> Iterator[tuple[Record, Place]]:
     """Everything in raw, a bounded number of rows at a time."""
     with second(connection) as reader:
         reader.execute(
@@ -73,4 +71,4 @@ def _records(
         while rows := reader.fetchmany(_ROWS_AT_ONCE):
             for stream_id, generation, content_hash, seq, offset, key, data in rows:
                 record = Record(streams[stream_id], seq, offset, key, data)
-                yield stream_id, generation, content_hash, record
+                yield record, Place(stream_id, generation, content_hash)

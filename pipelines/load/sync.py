@@ -5,6 +5,7 @@ for where, `load` (beside this) brings it in, `refresh_models` draws the conclus
 and `sync` does all three.
 """
 
+import hashlib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -19,21 +20,26 @@ from agentlake.pipelines.load.report import LoadReport, SourceReport
 from agentlake.pipelines.load.write import record_load
 from agentlake.pipelines.settings import Settings, looked_in, resolve_roots
 from agentlake.pipelines.warehouse.connect import Connection, transaction, writing
+from agentlake.pipelines.warehouse.prices import fingerprint
 from agentlake.pipelines.warehouse.pricing import update_quotes
 from agentlake.pipelines.warehouse.refresh import Refreshed, refresh
 from agentlake.pipelines.warehouse.schema import ensure
+from agentlake.sql import SQL_DIR
 
 TIME_ZONE = "time_zone"
 """The name in `meta.settings` under which the models find the user's zone."""
+
+_REFRESHED = "refreshed"
 
 OnRefresh = Callable[[], None]
 
 
 class SyncResult(msgspec.Struct, frozen=True, kw_only=True):
-    """What came in, which models were made again, and where it all is."""
+    """What came in, what that did to the models, and where it all is."""
 
     report: LoadReport
     refreshed: list[Refreshed]
+    """Empty where nothing could have changed."""
     warehouse: Path
     bytes: int
 
@@ -152,8 +158,25 @@ def replay_sources(
 def refresh_models(
     connection: Connection, settings: Settings, names: Iterable[str] | None = None
 ) -> list[Refreshed]:
-    """Bring these models, or all, up to date, with the user's zone and prices."""
-    _store_time_zone(connection, settings.time_zone)
+    """Bring these models, or all, up to date, with the user's zone and prices.
+
+    Where all are asked for and nothing happened since all were, nothing is done:
+    reading the SQL files alone takes longer than a load that finds nothing new.
+    """
+    _store(connection, TIME_ZONE, settings.time_zone)
+    if names is not None:
+        return _refresh(connection, settings, names)
+    state = _state(connection, settings)
+    if state == _stored(connection, _REFRESHED):
+        return []
+    refreshed = _refresh(connection, settings, None)
+    _store(connection, _REFRESHED, state)
+    return refreshed
+
+
+def _refresh(
+    connection: Connection, settings: Settings, names: Iterable[str] | None
+) -> list[Refreshed]:
     return refresh(
         connection,
         names,
@@ -161,15 +184,28 @@ def refresh_models(
     )
 
 
-def _store_time_zone(connection: Connection, zone: str) -> None:
+def _state(connection: Connection, settings: Settings) -> str:
+    """Everything that the models depend on, in short."""
+    digest = hashlib.sha256(fingerprint(settings.prices).encode())
+    for path in sorted(SQL_DIR.rglob("*.sql")):
+        digest.update(path.read_bytes())
+    head = connection.execute("select coalesce(max(load_id), 0) from meta.loads")
+    return f"{head.fetchall()[0][0]} {digest.hexdigest()[:16]}"
+
+
+def _stored(connection: Connection, name: str) -> str | None:
     rows = connection.execute(
-        "select value from meta.settings where name = $1", [TIME_ZONE]
+        "select value from meta.settings where name = $1", [name]
     ).fetchall()
-    if rows != [(zone,)]:
+    return rows[0][0] if rows else None
+
+
+def _store(connection: Connection, name: str, value: str) -> None:
+    if _stored(connection, name) != value:
         with transaction(connection):
-            connection.execute("delete from meta.settings where name = $1", [TIME_ZONE])
+            connection.execute("delete from meta.settings where name = $1", [name])
             connection.execute(
-                "insert into meta.settings values ($1, $2)", [TIME_ZONE, zone]
+                "insert into meta.settings values ($1, $2)", [name, value]
             )
 
 

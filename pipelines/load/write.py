@@ -5,15 +5,17 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 import msgspec
 
-from agentlake.adapters.sdk.run import Parses, facts_of
+from agentlake.adapters.sdk.contract import Adapter
+from agentlake.adapters.sdk.run import facts_of
 from agentlake.models.fact import Fact
-from agentlake.pipelines.load.batch import Batch
+from agentlake.pipelines.load.batch import Batch, Place
 from agentlake.pipelines.load.checkpoint import Checkpoint, save
 from agentlake.pipelines.load.read import New
 from agentlake.pipelines.load.report import LoadReport
 from agentlake.pipelines.warehouse.connect import Connection, transaction
 
 COMMIT_BYTES = 32 << 20
+COMMIT_STREAMS = 2000
 
 
 class HalfWritten(ValueError):
@@ -69,13 +71,13 @@ class Writer:
     """
 
     def __init__(
-        self, committer: Committer, source: str, adapter: Parses, report: LoadReport
+        self, committer: Committer, adapter: Adapter, report: LoadReport
     ) -> None:
         self._committer = committer
-        self._source = source
+        self._source = adapter.SOURCE
         self._adapter = adapter
         self._load_id = report.load_id
-        self._report = report.sources[source]
+        self._report = report.sources[adapter.SOURCE]
         self._start()
 
     def _start(self) -> None:
@@ -95,9 +97,8 @@ class Writer:
                 facts, rejects = facts_of(self._adapter, one.record)
             if one.record.stream.reader == "document" and rejects and not facts:
                 raise HalfWritten(rejects[0].reason)
-            self._batch.add(
-                stream_id, generation, one.record, one.content_hash, facts, rejects
-            )
+            place = Place(stream_id, generation, one.content_hash)
+            self._batch.add(one.record, place, facts, rejects)
             self._report.facts += len(facts)
 
     def add_checkpoint(self, checkpoint: Checkpoint) -> None:
@@ -107,7 +108,10 @@ class Writer:
     @property
     def is_full(self) -> bool:
         """Whether it is time to commit."""
-        return self._batch.bytes >= COMMIT_BYTES or len(self._checkpoints) >= 2000
+        return (
+            self._batch.bytes >= COMMIT_BYTES
+            or len(self._checkpoints) >= COMMIT_STREAMS
+        )
 
     def commit(self) -> None:
         """Hand everything over to be written, all or nothing."""

@@ -42,7 +42,9 @@ def bound(connection: Connection) -> Types:
     }
     for model in models().values():
         try:
-            connection.execute(f"create table {model.name} as {model.query} with no data")
+            connection.execute(
+                f"create table {model.name} as {model.query} with no data"
+            )
             found[model.name] = _types(connection, model.name)
         except duckdb.Error as error:
             msg = f"{model.path}: {error}"

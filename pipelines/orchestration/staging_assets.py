@@ -146,9 +146,11 @@ def check_frames(
     connection: Connection, fact: type[Fact], since: int
 ) -> tuple[int, _Failures]:
     """Validate what was loaded after `since`: rows seen, failures by kind."""
-    condition = f"from staging.{fact.TABLE} where load_id > {since}"
-    ((rows,),) = connection.execute(f"select count(*) {condition}").fetchall()
+    name = f"staging.{fact.TABLE}"
     failures: _Failures = Counter()
+    ((rows, end),) = connection.execute(
+        f"select count(*), max(rowid) + 1 from {name} where load_id > {since}"
+    ).fetchall()
     if not rows:
         return 0, failures
     import polars as pl  # a run that loaded nothing does without
@@ -159,19 +161,17 @@ def check_frames(
         f"left({one.name}, 0) as {one.name}" if one.name in LONG_TEXT else one.name
         for one in (*LINEAGE, *columns(fact))
     )
-    for low in range(0, _rowids(connection, fact), _ROWS_AT_ONCE):
-        chunk = f"rowid >= {low} and rowid < {low + _ROWS_AT_ONCE}"
-        frame = pl.DataFrame(connection.sql(f"select {wanted} {condition} and {chunk}"))
+    moments = pl.col(pl.Datetime("us", "*"))  # they arrive in the zone of this machine
+    for low in range(0, end, _ROWS_AT_ONCE):
+        rows_at_once = connection.sql(
+            f"select {wanted} from {name} where load_id > {since}"
+            f" and rowid >= {low} and rowid < {low + _ROWS_AT_ONCE}"
+        )
+        frame = pl.DataFrame(rows_at_once)
         if not frame.is_empty():
-            failures += _failures(frame, schema)
+            in_utc = frame.with_columns(moments.dt.convert_time_zone("UTC"))
+            failures += _failures(in_utc, schema)
     return rows, failures
-
-
-def _rowids(connection: Connection, fact: type[Fact]) -> int:
-    ((end,),) = connection.execute(
-        f"select coalesce(max(rowid) + 1, 0) from staging.{fact.TABLE}"
-    ).fetchall()
-    return int(end)
 
 
 def _failures(frame: "pl.DataFrame", schema: Any) -> _Failures:

@@ -85,9 +85,10 @@ def _patiently(path: Path, wait_s: float, open_it: Callable[[], T]) -> T:
                 msg = f"{path}: cannot be opened as a warehouse. {error}"
                 raise UserError(msg) from error
             if time.monotonic() >= deadline:
+                program, pid = Path(holder["program"]).name, holder["pid"]
                 msg = (
-                    f"{path} is open in another program ({Path(holder['program']).name},"
-                    f" pid {holder['pid']}); waited {wait_s:.0f} s. Nothing was changed."
+                    f"{path} is open in another program ({program}, pid {pid});"
+                    f" waited {wait_s:.0f} s. Nothing was changed."
                     " Close it, or try again when it is done."
                 )
                 raise BusyError(msg) from error

@@ -15,70 +15,71 @@ from agentlake.pipelines.warehouse.prices import (
     fingerprint,
     quotes,
 )
-
-_FINGERPRINT = "price_fingerprint"
+from agentlake.pipelines.warehouse.refresh import QUOTES
 
 # All that can be asked for: a model is named by the usage or by its turn, a
 # provider by the usage or by its session.
 _USED = """
-    select distinct provider, model, service_tier
+    select distinct coalesce(provider, '') as provider, model, service_tier
+    from staging.usage where load_id > $since and model is not null
+    union
+    select coalesce(sessions.provider, ''), turns.model, null
     from (
-        select source, coalesce(provider, '') as provider, model, service_tier
-        from staging.usage where model is not null
-        union all
-        select turns.source, coalesce(sessions.provider, ''), turns.model, null
-        from (select distinct source, session_id, model from staging.turns) as turns
-        left join (
-            select distinct source, session_id, provider
-            from staging.sessions where provider is not null
-        ) as sessions using (source, session_id)
-        where turns.model is not null
-    )"""
+        select distinct source, session_id, model
+        from staging.turns where load_id > $since and model is not null
+    ) as turns
+    left join (
+        select distinct source, session_id, provider
+        from staging.sessions where provider is not null
+    ) as sessions using (source, session_id)"""
 
 
-def update_quotes(connection: Connection, overrides: Mapping[str, Any]) -> bool:
-    """Add quotes for what was used for the first time; True if old ones changed too.
+def update_quotes(connection: Connection, overrides: Mapping[str, Any]) -> None:
+    """Add quotes for what was used for the first time.
 
-    They change when the package or the user's overrides do: then everything is
-    costed again. Raises UserError for an override that cannot be understood.
+    All are made again when the package or the user's overrides changed; the
+    fingerprint in `meta.model_state` then makes the refresh cost everything again.
+    Raises UserError for an override that cannot be understood.
     """
     now = fingerprint(overrides)
-    before = connection.execute(
-        "select value from meta.settings where name = $1", [_FINGERPRINT]
+    state = connection.execute(
+        "select fingerprint, load_id from meta.model_state where model = $1", [QUOTES]
     ).fetchall()
-    is_new = before != [(now,)]
-    known = set() if is_new else _offers(connection, "meta.price_offers")
-    missing = _offers(connection, f"({_USED})") - known
-    if not missing and not is_new:
-        return False
+    before, since = state[0] if state else (None, 0)
+    (head,) = connection.execute(
+        "select coalesce(max(load_id), 0) from meta.loads"
+    ).fetchall()[0]
+    if (before, since) == (now, head):
+        return
+    if before != now:
+        since = 0
+    used = _offers(connection, f"select * from ({_USED})", since=since)
+    known = _offers(connection, "select * from meta.price_offers")
+    missing = used if before != now else used - known
     try:
         rows = quotes(sorted(missing, key=str), overrides) if missing else []
     except ValueError as error:
         raise UserError(str(error)) from error
     with transaction(connection):
-        if is_new:
+        if before != now:
             connection.execute("delete from meta.price_quotes")
             connection.execute("delete from meta.price_offers")
-            connection.execute(
-                "delete from meta.settings where name = $1", [_FINGERPRINT]
-            )
-            connection.execute(
-                "insert into meta.settings values ($1, $2)", [_FINGERPRINT, now]
-            )
         _save(connection, missing, rows)
-    return is_new and bool(before)
+        connection.execute("delete from meta.model_state where model = $1", [QUOTES])
+        connection.execute(
+            "insert into meta.model_state values ($1, $2, $3, now())",
+            [QUOTES, now, head],
+        )
 
 
-def _offers(connection: Connection, table: str) -> set[Offer]:
-    rows = connection.execute(
-        f"select nullif(provider, ''), model, service_tier from {table}"
-    ).fetchall()
-    return {Offer(*row) for row in rows}
+def _offers(connection: Connection, query: str, **parameters: int) -> set[Offer]:
+    rows = connection.execute(query, parameters).fetchall()
+    return {Offer(provider or None, *rest) for provider, *rest in rows}
 
 
 def _save(connection: Connection, offers: set[Offer], rows: list[PriceRow]) -> None:
     # Imported here: a refresh without a new model must not pay for Arrow.
-    from agentlake.pipelines.warehouse.insert import insert_columns  # noqa: PLC0415
+    from agentlake.pipelines.warehouse.insert import insert_columns
 
     for table, values in (("price_offers", list(offers)), ("price_quotes", rows)):
         if values:

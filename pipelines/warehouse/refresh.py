@@ -24,6 +24,7 @@ from agentlake.pipelines.warehouse.sql_models import (
 )
 
 GROUPS = "meta.session_groups"
+QUOTES = "meta.price_quotes"
 _NARROW = "narrow"
 _MOST_LITERALS = 500
 
@@ -39,15 +40,15 @@ class Refreshed(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float = 0.0
 
 
-Prepare = Callable[[Connection], bool]
-"""Bring a table that no SQL makes up to date; True if its rows changed."""
+Prepare = Callable[[Connection], None]
+"""Bring `meta.price_quotes`, which no SQL makes, up to date."""
 
 
 def refresh(
     connection: Connection,
     names: Iterable[str] | None = None,
     *,
-    prepare_prices: Prepare = lambda _: False,
+    prepare_prices: Prepare = lambda _: None,
 ) -> list[Refreshed]:
     """Refresh these models, or all, in the order in which they read each other.
 
@@ -72,14 +73,15 @@ class _Refresh:
             "select model, fingerprint, load_id from meta.model_state"
         ).fetchall()
         self._state = {model: (text, load_id) for model, text, load_id in rows}
+        self._read_price_state()
         self._touched: dict[int, Sequence[groups.Session]] = {}
         self._narrowed_to: int | None = None
         self._remade: set[str] = set()
 
     def one(self, model: Model) -> Refreshed:
         start = time.perf_counter()
-        if "meta.price_quotes" in model.reads:
-            self._update_prices(model)
+        if QUOTES in model.reads:
+            self._update_prices()
         how, sessions, rows = self._refreshed(model)
         return Refreshed(
             model=model.name,
@@ -89,14 +91,26 @@ class _Refresh:
             seconds=time.perf_counter() - start,
         )
 
-    def _update_prices(self, model: Model) -> None:
-        if self._prepare_prices is not None and self._prepare_prices(self._connection):
-            self._remade.add(model.name)
-        self._prepare_prices = None
+    def _update_prices(self) -> None:
+        if self._prepare_prices is not None:
+            self._prepare_prices(self._connection)
+            self._prepare_prices = None
+            self._read_price_state()
+
+    def _read_price_state(self) -> None:
+        rows = self._connection.execute(
+            "select fingerprint from meta.model_state where model = $1", [QUOTES]
+        ).fetchall()
+        self._prices: str = rows[0][0] if rows else ""
+
+    def _fingerprint(self, model: Model) -> str:
+        """What the model's rows depend on but the data: its SQL, and the prices."""
+        text = fingerprint(model.name)
+        return f"{text}, {self._prices}" if "core.prices" in model.reads else text
 
     def _refreshed(self, model: Model) -> tuple[str, int | None, int]:
         text, since = self._state.get(model.name, ("", -1))
-        same = text == fingerprint(model.name)
+        same = text == self._fingerprint(model)
         if model.is_view:
             if not same:
                 self._make_view(model)
@@ -134,7 +148,7 @@ class _Refresh:
                 f"create or replace view {model.name} as {model.query}"
             )
             _comment(self._connection, "view", model)
-            self._write_state(model.name, fingerprint(model.name))
+            self._write_state(model.name, self._fingerprint(model))
 
     def _make_whole(self, model: Model) -> int:
         with transaction(self._connection):
@@ -143,7 +157,7 @@ class _Refresh:
             self._connection.execute(_create_table(self._connection, model))
             _comment(self._connection, "table", model)
             rows = self._insert(model)
-            self._write_state(model.name, fingerprint(model.name))
+            self._write_state(model.name, self._fingerprint(model))
         return rows
 
     def _make_touched(self, model: Model, since: int) -> int:
@@ -161,7 +175,7 @@ class _Refresh:
             with transaction(self._connection):
                 self._connection.execute(f"delete from {target} where {condition}")
                 rows = self._insert(model)
-                self._write_state(model.name, fingerprint(model.name))
+                self._write_state(model.name, self._fingerprint(model))
         finally:
             self._connection.execute(f'use "{self._lake}"')
         return rows
@@ -245,7 +259,7 @@ class _Refresh:
 
     def _save_state(self, model: Model) -> None:
         with transaction(self._connection):
-            self._write_state(model.name, fingerprint(model.name))
+            self._write_state(model.name, self._fingerprint(model))
 
     def _write_state(self, name: str, text: str) -> None:
         table = f'"{self._lake}".meta.model_state'

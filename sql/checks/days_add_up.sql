@@ -22,18 +22,18 @@ with
             sum(cost_usd) as cost_usd
         from core.usage
         group by all
+    ),
+    missing as (
+        from whole
+        except
+        from days
+    ),
+    wrong as (
+        from days
+        except
+        from whole
     )
 
-from
-    (
-        from days
-        except
-        from whole
-    )
+from missing
 union all
-from
-    (
-        from whole
-        except
-        from days
-    )
+from wrong

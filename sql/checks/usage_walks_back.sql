@@ -9,10 +9,10 @@ with
         select source, stream_id, generation, seq, 1 as found, 0 as explained
         from staging.usage
         union all
-        select source, stream_id, generation, seq, 0, 1
+        select source, stream_id, generation, seq, 0 as found, 1 as explained
         from core.usage
         union all
-        select source, stream_id, generation, seq, 0, 1
+        select source, stream_id, generation, seq, 0 as found, 1 as explained
         from core.usage_copies
     )
 

@@ -3,21 +3,41 @@ One row per day, source and model with the calls of that day.
 
 grain   usage_date, source, model
 why     A call belongs to the day on which it was made, in the zone of the settings
-        (or, for one connection, of `set variable time_zone = ...`).
+        (or, for one connection, of `set variable time_zone = ...`). Asking a zone for
+        a date is slow, so calls are added up by the quarter of an hour first: no zone
+        begins its days within one.
 */
+with
+    quarters as (
+        select
+            divide(epoch_us(called_at), 900000000) as quarter_hour,
+            source,
+            model,
+            count(*) as calls,
+            sum(input_tokens) as input_tokens,
+            sum(cache_read_tokens) as cache_read_tokens,
+            sum(cache_write_tokens) as cache_write_tokens,
+            sum(output_tokens) as output_tokens,
+            sum(web_search_requests) as web_search_requests,
+            sum(cost_usd) as cost_usd,
+            count(*) filter (where cost_usd is null) as unpriced_calls
+        from core.usage
+        where is_asked_for(called_at)
+        group by all
+    )
+
 select
-    local_date(usage.called_at) as usage_date,
-    usage.source,
-    usage.model,
-    count(*) as calls,
-    cast(sum(usage.input_tokens) as bigint) as input_tokens,
-    cast(sum(usage.cache_read_tokens) as bigint) as cache_read_tokens,
-    cast(sum(usage.cache_write_tokens) as bigint) as cache_write_tokens,
-    cast(sum(usage.output_tokens) as bigint) as output_tokens,
-    cast(sum(usage.web_search_requests) as bigint) as web_search_requests,
-    cast(sum(usage.cost_usd) as decimal(18, 6)) as cost_usd,
-    count(*) filter (where usage.cost_usd is null) as unpriced_calls
-from core.usage as usage
-where is_asked_for(usage.called_at)
+    local_date(make_timestamptz(quarter_hour * 900000000)) as usage_date,
+    source,
+    model,
+    cast(sum(calls) as bigint) as calls,
+    cast(sum(input_tokens) as bigint) as input_tokens,
+    cast(sum(cache_read_tokens) as bigint) as cache_read_tokens,
+    cast(sum(cache_write_tokens) as bigint) as cache_write_tokens,
+    cast(sum(output_tokens) as bigint) as output_tokens,
+    cast(sum(web_search_requests) as bigint) as web_search_requests,
+    cast(sum(cost_usd) as decimal(18, 6)) as cost_usd,
+    cast(sum(unpriced_calls) as bigint) as unpriced_calls
+from quarters
 group by all
-order by usage_date desc, usage.source, usage.model
+order by usage_date desc, source asc, model asc

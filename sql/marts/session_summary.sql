@@ -93,4 +93,5 @@ left join
     and stored.session_id = sessions.session_id
 where
     sessions.agent_id is null and (is_asked_for(sessions.started_at) or used.calls > 0)
-order by sessions.started_at desc nulls last, sessions.source, sessions.session_id
+order by
+    sessions.started_at desc nulls last, sessions.source asc, sessions.session_id asc

@@ -16,4 +16,4 @@ select
 from core.tool_calls as calls
 where is_asked_for(calls.called_at)
 group by all
-order by count(*) desc, calls.source, calls.name
+order by count(*) desc, calls.source asc, calls.name asc

@@ -57,9 +57,9 @@ def open_stream(path: str) -> BinaryIO:
         return Path(path).open("rb")
     # Imported when needed: most homes have no compressed stream.
     if sys.version_info >= (3, 14):
-        from compression import zstd  # noqa: PLC0415
+        from compression import zstd
     else:
-        from backports import zstd  # noqa: PLC0415
+        from backports import zstd
     return cast("BinaryIO", zstd.open(path, "rb"))
 
 

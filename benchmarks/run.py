@@ -1,0 +1,246 @@
+"""Measure the budgets: one command, side by side with the floor, in one run.
+
+    python benchmarks/run.py                     434 MB, about five minutes
+    python benchmarks/run.py --megabytes 40      quick
+    python benchmarks/run.py --large 4000        and one line appended to ten times that
+
+The floor is what DuckDB needs to copy the same lines into one zstd table. Times on
+a shared machine wobble, so a load is always judged against a floor taken right
+before it. Every number is a whole process as a user starts it, unless it says so.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import duckdb
+import msgspec
+from adapters import adapter_rows
+from generate import generate
+
+ROUNDS = 3
+USAGE_ROWS = 1_000_000
+LINE_FREE_MB = 500
+LONG_LINE_MB = 100
+
+_FLOOR = """
+import duckdb, sys
+con = duckdb.connect(sys.argv[1], config={"storage_compatibility_version": "v1.5.0"})
+con.execute("create table lines (path varchar, line varchar using compression zstd)")
+con.execute(
+    "insert into lines select filename, json from read_ndjson_objects("
+    "$files, filename = true, ignore_errors = true, maximum_object_size = 300000000)",
+    {"files": sys.stdin.read().split("\\n")},
+)
+con.close()
+"""
+
+
+class Row(msgspec.Struct, frozen=True):
+    """One line of the result: what was measured, against which bar."""
+
+    what: str
+    measured: str
+    bar: str
+    is_met: bool | None = None
+
+
+class Run(msgspec.Struct, frozen=True):
+    """One finished process."""
+
+    seconds: float
+    peak_mb: float
+    output: str
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print the table; 0 when every bar is met."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--megabytes", type=int, default=434)
+    parser.add_argument("--large", type=int, help="also append to a home of that size")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--keep", type=Path, help="work in this folder and keep it")
+    chosen = parser.parse_args(arguments)
+    with tempfile.TemporaryDirectory() as scratch:
+        place = chosen.keep or Path(scratch)
+        place.mkdir(parents=True, exist_ok=True)
+        rows = list(_rows(place, chosen))
+    width = max(len(row.what) for row in rows)
+    for row in rows:
+        mark = {True: "ok", False: "MISSED", None: ""}[row.is_met]
+        print(f"{row.what:<{width}}  {row.measured:>26}  {row.bar:>16}  {mark}")
+    return int(any(row.is_met is False for row in rows))
+
+
+def _rows(place: Path, chosen: argparse.Namespace) -> Iterator[Row]:
+    home = _home(place, chosen.megabytes, chosen.seed)
+    yield from _first_load(place, home)
+    yield from _again(place, home, f"{chosen.megabytes} MB")
+    if chosen.large:
+        large = _home(place, chosen.large, chosen.seed)
+        _agentlake(place / "large.duckdb", "load", "--home", str(large))
+        (place / "lake.duckdb").unlink()
+        (place / "large.duckdb").rename(place / "lake.duckdb")
+        yield from _again(place, large, f"{chosen.large} MB")
+    yield from _report(place)
+    yield from _odd_files(place)
+    yield from (Row(*row) for row in adapter_rows(home))
+
+
+def _home(place: Path, megabytes: int, seed: int) -> Path:
+    out = place / f"home-{megabytes}-{seed}"
+    if not out.exists():
+        _say(f"generating {megabytes} MB ...")
+        generate(out, megabytes, seed)
+    return out / "home"
+
+
+def _first_load(place: Path, home: Path) -> Iterator[Row]:
+    files = [str(path) for path in home.rglob("*.jsonl")]
+    size = sum(path.stat().st_size for path in home.rglob("*.jsonl*"))
+    pairs: list[tuple[Run, Run]] = []
+    for number in range(ROUNDS):
+        _say(f"first load, round {number + 1} of {ROUNDS} ...")
+        floor_file, lake = place / "floor.duckdb", place / "lake.duckdb"
+        floor_file.unlink(missing_ok=True)
+        lake.unlink(missing_ok=True)
+        floor = _process(
+            [sys.executable, "-c", _FLOOR, str(floor_file)], given="\n".join(files)
+        )
+        pairs.append((floor, _agentlake(lake, "load", "--home", str(home))))
+    floor, load = min(pairs, key=lambda pair: pair[1].seconds / pair[0].seconds)
+    ratio = load.seconds / floor.seconds
+    yield Row("DuckDB copies the same lines (the floor)", f"{floor.seconds:.1f} s", "")
+    yield Row(
+        f"first load, {size / 1e6:.0f} MB, {len(files):,} files",
+        f"{load.seconds:.1f} s = {ratio:.2f} x floor",
+        "3 x floor",
+        ratio <= 3,
+    )
+    peak = max(load.peak_mb for _, load in pairs)
+    yield Row("  peak memory", f"{peak:,.0f} MB", "1,500 MB", peak < 1500)
+    stored = (place / "lake.duckdb").stat().st_size / size
+    yield Row("  warehouse / logs", f"{stored:.2f} x", "0.7 x", stored < 0.7)
+    yield _truth(place / "lake.duckdb", home.parent / "expected.json")
+
+
+def _truth(lake: Path, expected: Path) -> Row:
+    """Whether every total of the loaded home is what its generator wrote down."""
+    names = ("calls", "input_tokens", "cache_read_tokens", "cache_write_tokens")
+    names += ("output_tokens",)
+    sums = ", ".join(f"sum({name})" for name in names[1:])
+    with duckdb.connect(str(lake), read_only=True) as connection:
+        rows = connection.execute(
+            f"select source, count(*), {sums} from core.usage group by all"
+        ).fetchall()
+    found = {source: [int(value) for value in values] for source, *values in rows}
+    sources = json.loads(expected.read_text())["sources"]
+    wanted = {source: [one[name] for name in names] for source, one in sources.items()}
+    return Row(
+        "  totals against the generator's",
+        "equal" if found == wanted else "differ",
+        "equal",
+        found == wanted,
+    )
+
+
+def _again(place: Path, home: Path, size: str) -> Iterator[Row]:
+    lake = place / "lake.duckdb"
+    runs = [_agentlake(lake, "load", "--home", str(home)) for _ in range(5)]
+    best = min(run.seconds for run in runs)
+    yield Row(f"nothing changed, {size}", f"{best:.2f} s", "0.35 s", best < 0.35)
+    stream = max(home.rglob("projects/*/*.jsonl"), key=lambda path: path.stat().st_size)
+    last = [line for line in stream.read_bytes().split(b"\n") if b'"usage"' in line][-1]
+    runs = []
+    for number in range(5):
+        record = json.loads(last)
+        record["uuid"] = f"bench-{time.time_ns()}"
+        record["message"]["id"] = f"msg_bench_{time.time_ns()}_{number}"
+        with stream.open("ab") as file:
+            file.write(json.dumps(record).encode() + b"\n")
+        runs.append(_agentlake(lake, "load", "--home", str(home)))
+    best = min(run.seconds for run in runs)
+    yield Row(f"one line appended, {size}", f"{best:.2f} s", "0.6 s", best < 0.6)
+
+
+def _report(place: Path) -> Iterator[Row]:
+    """`report daily` over as many calls as somebody has after years."""
+    lake = place / "lake.duckdb"
+    with duckdb.connect(str(lake)) as connection:
+        (have,) = connection.execute("select count(*) from core.usage").fetchall()[0]
+        connection.execute(
+            f"""
+            insert into core.usage by name
+            select
+                * replace (
+                    usage_id || copy as usage_id,
+                    called_at - to_days(cast(copy as integer)) as called_at
+                )
+            from core.usage, range({USAGE_ROWS // have}) as copies (copy)
+            """
+        )
+        (rows,) = connection.execute("select count(*) from core.usage").fetchall()[0]
+    runs = [_agentlake(lake, "report", "daily", "--json") for _ in range(5)]
+    best = min(run.seconds for run in runs)
+    yield Row(f"report daily, {rows:,} calls", f"{best:.2f} s", "0.5 s", best < 0.5)
+
+
+def _odd_files(place: Path) -> Iterator[Row]:
+    for what, parts in {
+        f"a file of {LINE_FREE_MB} MB without a line end": (LINE_FREE_MB, b""),
+        f"a line of {LONG_LINE_MB} MB": (LONG_LINE_MB, b'"}}\n'),
+    }.items():
+        size, end = parts
+        home = place / "odd"
+        folder = home / ".claude" / "projects" / "-odd"
+        folder.mkdir(parents=True, exist_ok=True)
+        with (folder / "aaaaaaaa-0000-4000-8000-000000000001.jsonl").open("wb") as file:
+            file.write(
+                b'{"type":"user","uuid":"u","message":{"role":"user","content":"'
+            )
+            for _ in range(size):
+                file.write(b"lorem ipsum dolor " * (1_000_000 // 18))
+            file.write(end)
+        lake = place / "odd.duckdb"
+        lake.unlink(missing_ok=True)
+        peak = _agentlake(lake, "load", "--home", str(home)).peak_mb
+        yield Row(f"memory, {what}", f"{peak:,.0f} MB", "1,500 MB", peak < 1500)
+
+
+def _agentlake(lake: Path, *arguments: str) -> Run:
+    command = [sys.executable, "-m", "agentlake", *arguments, "--warehouse", str(lake)]
+    return _process(command)
+
+
+def _process(command: Sequence[str], given: str = "") -> Run:
+    """Run to the end; raises when it fails."""
+    start = time.perf_counter()
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdin is not None and process.stdout is not None
+        process.stdin.write(given)
+        process.stdin.close()
+        output = process.stdout.read()
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise subprocess.CalledProcessError(process.returncode, command, output)
+    peak = usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+    return Run(time.perf_counter() - start, peak / 1e6, output)
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,94 @@
+"""Facts and records as Arrow arrays, which DuckDB takes in without a copy.
+
+Imported only when there is something to write: Arrow takes longer to import than a
+load that finds nothing new takes in all.
+"""
+
+from array import array
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import Any
+
+import msgspec
+import pyarrow as pa
+
+from agentlake.models.fact import Fact
+from agentlake.models.table import Column
+from agentlake.pipelines.warehouse.schema import LONG_TEXT
+
+_TYPES = {
+    "varchar": pa.string(),
+    "bigint": pa.int64(),
+    "double": pa.float64(),
+    "boolean": pa.bool_(),
+    "timestamptz": pa.timestamp("us", tz="UTC"),
+}
+REFUSED = (
+    pa.ArrowInvalid,
+    pa.ArrowTypeError,
+    AttributeError,  # a text that is none
+    OverflowError,
+    TypeError,
+    UnicodeError,
+)
+"""What `fact_arrays` raises for a value that does not fit its column."""
+
+
+def typed(values: Sequence[Any], sql_type: str) -> pa.Array:
+    """Values as an array of the type that the table's column has."""
+    return pa.array(values, _TYPES[sql_type])
+
+
+def fact_arrays(own: tuple[Column, ...], facts: list[Fact]) -> list[pa.Array]:
+    """The facts by column; raises one of `REFUSED` if a value does not fit."""
+    rows = zip(*map(msgspec.structs.astuple, facts), strict=True)
+    arrays = []
+    for column, values in zip(own, rows, strict=True):
+        if column.name in LONG_TEXT:
+            made = _texts([None if text is None else text.encode() for text in values])
+        else:
+            made = typed(values, column.sql_type)
+        if column.required and made.null_count:
+            msg = f"{column.name} is missing"
+            raise TypeError(msg)
+        arrays.append(made)
+    return arrays
+
+
+def payload_arrays(data: list[bytes]) -> tuple[pa.Array, pa.Array]:
+    """The records as text; those that are no UTF-8 as bytes in the second array."""
+    texts = _texts(data)
+    try:
+        texts.validate(full=True)
+    except pa.ArrowInvalid:
+        good = [item if _is_text(item) else None for item in data]
+        bad = [
+            None if text is not None else item
+            for item, text in zip(data, good, strict=True)
+        ]
+        return _texts(good), pa.array(bad, pa.binary())
+    return texts, pa.nulls(len(data), pa.binary())
+
+
+def _texts(data: Sequence[bytes | None]) -> pa.Array:
+    """An array of long texts, without a copy of each: 2-3 times as fast as pa.array."""
+    present = [item for item in data if item is not None]
+    ends = accumulate((len(item or b"") for item in data), initial=0)
+    is_valid = None
+    if len(present) < len(data):
+        flags = pa.array([item is not None for item in data], pa.bool_())
+        is_valid = flags.buffers()[1]
+    return pa.StringArray.from_buffers(
+        len(data),
+        pa.py_buffer(array("i", ends)),
+        pa.py_buffer(b"".join(present)),
+        is_valid,
+    )
+
+
+def _is_text(data: bytes) -> bool:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True

@@ -1,0 +1,257 @@
+"""Dagster: the graph as it was reviewed, runs on an ephemeral instance, checks."""
+
+import os
+import shutil
+from pathlib import Path
+
+import dagster as dg
+import duckdb
+import pytest
+
+from agentlake.fixtures import FIXTURES_DIR
+from agentlake.pipelines.orchestration import lake
+from agentlake.pipelines.orchestration.build import build_defs
+from agentlake.pipelines.orchestration.checks import promises
+from agentlake.pipelines.orchestration.columns import bound, model_schema
+from agentlake.pipelines.orchestration.sql_checks import read_checks
+from agentlake.pipelines.warehouse.connect import writing
+from agentlake.pipelines.warehouse.sql_models import ModelError, models, read_model
+
+GRAPH = Path(__file__).with_name("graph.txt")
+
+
+@pytest.fixture(scope="module")
+def defs():
+    return build_defs()
+
+
+class Machine:
+    """A home with agents' files, a warehouse, and a Dagster that forgets."""
+
+    def __init__(self, folder, defs):
+        self.home = folder / "home"
+        self.home.mkdir()
+        self.warehouse = folder / "lake.duckdb"
+        self.instance = dg.DagsterInstance.ephemeral()
+        self.job = defs.resolve_job_def("sync")
+
+    def has(self, *cases):
+        for case in cases:
+            home = FIXTURES_DIR / "sources" / case / "home"
+            shutil.copytree(home, self.home, dirs_exist_ok=True)
+
+    def sync(self, **options):
+        return self.job.execute_in_process(
+            instance=self.instance, raise_on_error=False, **options
+        )
+
+    def all(self, query):
+        with writing(self.warehouse) as connection:
+            return connection.execute(query).fetchall()
+
+
+@pytest.fixture
+def machine(tmp_path, defs, monkeypatch):
+    for name in [name for name in os.environ if name.startswith("AGENTLAKE_")]:
+        monkeypatch.delenv(name)
+    machine = Machine(tmp_path, defs)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.setenv("AGENTLAKE_HOME", str(machine.home))
+    monkeypatch.setenv("AGENTLAKE_WAREHOUSE", str(machine.warehouse))
+    yield machine
+    machine.instance.dispose()
+
+
+def made(result):
+    """The metadata of every materialization, by asset."""
+    events = [event for event in result.all_events if event.is_step_materialization]
+    found = [event.event_specific_data.materialization for event in events]
+    return {
+        "/".join(one.asset_key.path): {name: it.value for name, it in one.metadata.items()}
+        for one in found
+    }
+
+
+def failing(result):
+    """The checks that failed, with what they say of it."""
+    return {
+        ("/".join(one.asset_key.path), one.check_name): one
+        for one in result.get_asset_check_evaluations()
+        if not one.passed
+    }
+
+
+def test_definitions_load_and_hang_together(defs):
+    dg.Definitions.validate_loadable(defs)
+    keys = {"/".join(key.path) for key in defs.resolve_all_asset_keys()}
+    assert {"raw/claude_code", "raw/codex", "staging/usage"} <= keys
+    assert {name.replace(".", "/") for name in models()} <= keys
+
+
+def test_the_graph_is_the_one_that_was_reviewed():
+    lines = [f"{name} <- {', '.join(one.reads)}" for name, one in models().items()]
+    graph = "\n".join(sorted(lines)) + "\n"
+    if os.environ.get("AGENTLAKE_ACCEPT"):
+        GRAPH.write_text(graph)
+    assert graph == GRAPH.read_text(), "make accept, and read the diff"
+
+
+def test_every_asset_says_what_it_is_and_has_columns(defs):
+    for spec in defs.resolve_all_asset_specs():
+        assert spec.description, spec.key
+        assert spec.metadata["dagster/column_schema"].columns, spec.key
+        assert spec.group_name in {"raw", "staging", "core", "core_helpers", "marts"}
+
+
+def test_a_column_that_is_passed_on_says_from_where():
+    with duckdb.connect() as binder:
+        types = bound(binder)
+        schema = model_schema(models()["marts.model_usage"], types, binder)
+    columns = {column.name: column for column in schema.columns}
+    assert columns["input_tokens"].type == "bigint"
+    assert columns["input_tokens"].description.endswith(
+        " Sum of core.usage.input_tokens."
+    )
+    assert columns["calls"].description == "Number of calls."
+
+
+def test_everything_is_made_and_the_second_run_only_looks(machine):
+    machine.has("claude_code/block_rows", "codex/fork_legacy")
+    result = machine.sync()
+    assert result.success
+    assert failing(result) == {}
+    first = made(result)
+    for name, metadata in first.items():
+        helper = name.startswith("core/_")
+        ((rows,),) = machine.all(f"select count(*) from {name.replace('/', '.')}")
+        assert metadata["dagster/row_count"] == rows or helper
+    assert first["raw/codex"]["new_records"] == first["raw/codex"]["dagster/row_count"]
+    assert first["core/usage"]["dagster/row_count"] > 0
+    assert first["core/usage"]["how"] == "full"
+
+    loads = machine.all("from meta.loads")
+    states = machine.all("from meta.model_state order by model")
+    result = machine.sync()
+    assert result.success
+    assert failing(result) == {}
+    second = made(result)
+    assert machine.all("from meta.loads") == loads
+    assert machine.all("from meta.model_state order by model") == states
+    assert {second[name.replace(".", "/")]["how"] for name in models()} == {"current"}
+    for name in ("raw/claude_code", "raw/codex"):
+        assert second[name]["streams_read"] == second[name]["new_records"] == 0
+        assert second[name]["signature"] == first[name]["signature"]
+
+
+def test_an_empty_disk_is_an_empty_warehouse_and_all_is_well(machine):
+    result = machine.sync()
+    assert result.success
+    assert failing(result) == {}
+    assert made(result)["raw/codex"]["found"].startswith("not found (looked in ")
+    assert made(result)["core/usage"]["dagster/row_count"] == 0
+
+
+def test_a_broken_row_is_shown_and_stops_nothing(machine):
+    machine.has("claude_code/block_rows")
+    assert machine.sync().success
+    machine.all("insert into core.usage by name from core.usage limit 1")
+    machine.all("update staging.blocks set block_index = -1, generation = -1")
+    machine.all("update core.messages set role = 'ghost'")
+    result = machine.sync()
+    assert result.success
+    found = failing(result)
+    assert found["core/usage", "grain"].severity == dg.AssetCheckSeverity.ERROR
+    assert found["core/usage", "grain"].metadata["bad_rows"].value == 2
+    assert ("core/usage", "usage_walks_back") in found
+    assert found["core/messages", "expect_role"].severity == dg.AssetCheckSeverity.WARN
+    shown = found["core/messages", "expect_role"].metadata["first_20"].value.records
+    assert {row.data["role"] for row in shown} == {"ghost"}
+    assert not any("text" in row.data for row in shown)
+
+
+def test_new_rows_are_checked_at_the_door(machine):
+    machine.has("claude_code/block_rows")
+    assert machine.sync().success
+    machine.has("codex/fork_legacy")
+    assert made(machine.sync())["staging/blocks"]["checked_through_load"] == 2
+    machine.all("update staging.blocks set generation = -1, load_id = 9")
+    machine.all("insert into meta.loads by name select 9 as load_id, * exclude (load_id)"
+                " from meta.loads limit 1")
+    for _ in range(2):  # it is shown until it is gone
+        result = machine.sync()
+        door = failing(result)["staging/blocks", "frame"]
+        (failure,) = door.metadata["failures"].value.records
+        assert failure.data["column"] == "generation"
+        assert failure.data["check"] == "greater_than_or_equal_to(0)"
+        assert made(result)["staging/blocks"]["checked_through_load"] == 2
+
+
+def test_a_check_can_be_asked_for_alone(machine, defs):
+    machine.has("claude_code/block_rows")
+    assert machine.sync().success
+    key = dg.AssetCheckKey(dg.AssetKey(["core", "_calls"]), "grain")
+    job = defs.resolve_job_def("sync").get_subset(
+        asset_selection=set(), asset_check_selection={key}
+    )
+    result = job.execute_in_process(instance=machine.instance)
+    (evaluation,) = result.get_asset_check_evaluations()
+    assert evaluation.passed
+    assert evaluation.metadata["rows_checked"].value > 0
+    assert made(result) == {}
+
+
+def test_who_holds_the_warehouse_is_named(machine, monkeypatch):
+    monkeypatch.setattr(lake, "WAIT_S", 0.0)
+    other = (
+        "import duckdb, sys; duckdb.connect(sys.argv[1]); print(flush=True); input()"
+    )
+    import subprocess
+    import sys
+
+    with subprocess.Popen(
+        [sys.executable, "-c", other, str(machine.warehouse)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    ) as holder:
+        holder.stdout.readline()
+        result = machine.sync()
+        holder.communicate(b"\n")
+    assert not result.success
+    failure = result.failure_data_for_node("raw__codex").error.message
+    assert f"pid {holder.pid}" in failure
+
+
+BAD_MODELS = {
+    "checks  not_nul(a)": "neither not_null(...) nor expect(...)",
+    "checks  not_null(b)": 'Referenced column "b" not found',
+    "checks  expect(a >)": "syntax error",
+}
+
+
+@pytest.mark.parametrize("checks", BAD_MODELS)
+def test_a_check_that_says_nothing_fails_at_the_start(tmp_path, checks):
+    path = tmp_path / "x.sql"
+    path.write_text(f"/*\nOne row per a.\n\ngrain   a\n{checks}\n*/\nselect 1 as a\n")
+    with duckdb.connect() as binder:
+        binder.execute("create schema core")
+        binder.execute("create table core.x (a integer)")
+        model = read_model("core.x", path, binder)
+        with pytest.raises(ModelError) as caught:
+            promises(model, {"a"}, binder)
+    assert str(caught.value).startswith(str(path))
+    assert BAD_MODELS[checks] in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("select 1", "a check begins with a /* header */"),
+        ("/*\nX.\n\nasset     core.x\nwhy       Y.\n*/\nselect x", '"x" not found'),
+    ],
+)
+def test_a_check_file_that_is_none_fails_at_the_start(tmp_path, text, message):
+    (tmp_path / "x.sql").write_text(text)
+    with duckdb.connect() as binder, pytest.raises(ModelError) as caught:
+        list(read_checks(tmp_path, binder))
+    assert message in str(caught.value)
