@@ -21,8 +21,9 @@ from pathlib import Path
 
 import duckdb
 import msgspec
-from adapters import adapter_rows
 from generate import generate
+
+from adapters import adapter_rows
 
 ROUNDS = 3
 USAGE_ROWS = 1_000_000

@@ -190,7 +190,8 @@ def test_usage_comes_first_and_with_every_id():
     ("total", "five", "hour", "expected"),
     [
         (500, 300, 200, (500, 200)),
-        (500, None, None, (500, None)),
+        (500, None, None, (500, 0)),  # never split: all of it for five minutes
+        (500, 300, None, (500, None)),
         (100, 0, 200, (100, 100)),  # the total is right
         (500, 0, 200, (500, 200)),
         (None, 300, 200, (500, 200)),
@@ -203,6 +204,12 @@ def test_the_total_of_cache_writes_wins_over_its_split(total, five, hour, expect
     usage = {"cache_creation_input_tokens": total, "cache_creation": split}
     fields = ("cache_write_tokens", "cache_write_1h_tokens")
     assert only(reply(usage=usage), "Usage", *fields) == expected
+
+
+def test_what_was_written_before_there_was_a_split_was_for_five_minutes():
+    line = reply(usage={"cache_creation_input_tokens": 500})
+    fields = ("cache_write_tokens", "cache_write_1h_tokens")
+    assert only(line, "Usage", *fields) == (500, 0)
 
 
 @pytest.mark.parametrize(
@@ -256,6 +263,14 @@ def test_a_bad_count_is_a_reject_and_the_others_stay():
     assert [reject.reason for reject in rejects] == [
         "Expected `int | null`, got `str` - at `message.usage.output_tokens`"
     ]
+
+
+def test_a_count_written_as_a_float_and_a_time_as_a_number_are_understood():
+    line = reply(usage={"input_tokens": 10.0}, timestamp=AT.timestamp() * 1000)
+    fields = ("input_tokens", "called_at")
+    assert only(line, "Usage", *fields) == (10, "2026-11-01T10:00:06Z")
+    line["timestamp"] = int(AT.timestamp())
+    assert only(line, "Message", "sent_at") == ("2026-11-01T10:00:06Z",)
 
 
 # replies
@@ -364,6 +379,7 @@ def test_a_long_output_is_found_where_the_row_or_the_placeholder_says():
     [
         ("done", {"agentId": "a1b2c3", "totalDurationMs": 9.0}, "a1b2c3"),
         ("done\nagentId: a1b2c3d (use it to resume)", None, "a1b2c3d"),
+        ("done\nagentId: a1b2c3d", "Error: no", "a1b2c3d"),
         ("done\nagentId: a1b2c3d", {"agentId": "a9"}, "a9"),
     ],
 )
@@ -385,6 +401,11 @@ def test_a_result_that_names_an_agent_links_it_to_its_call(answer, extras, agent
 @pytest.mark.parametrize("answer", ["  12 agentId: a1b2c3", "agentId: string;"])
 def test_a_result_that_only_quotes_the_word_links_nothing(answer):
     assert said(user([result(answer)]), "Link") == []
+
+
+def test_a_structured_result_without_an_agent_is_of_another_tool():
+    line = user([result("agentId: a1b2c3d")], toolUseResult={"durationMs": 5})
+    assert said(line, "Link") == []
 
 
 # what was typed, and what was not
@@ -781,6 +802,12 @@ def test_transcripts_of_every_layout_are_found_and_nothing_else(tmp_path):
     )
     touch(tmp_path, *ours, *theirs)
     assert found_below(tmp_path) == ours
+
+
+def test_a_link_to_itself_hides_no_other_file(tmp_path):
+    touch(tmp_path, "projects/-p/s1.jsonl")
+    (tmp_path / "projects/-p/loop").symlink_to("loop")
+    assert found_below(tmp_path) == {"projects/-p/s1.jsonl": "jsonl"}
 
 
 def test_a_missing_root_is_empty(tmp_path):

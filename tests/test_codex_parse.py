@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentlake.adapters import codex
+from agentlake.adapters.codex.format import IGNORED
 from agentlake.adapters.sdk.contract import Record, Stream
 from agentlake.adapters.sdk.run import facts_of
 
@@ -238,7 +239,7 @@ def test_a_subagent_is_linked_to_the_call_that_began_it():
 # --- turns and tokens
 
 
-def test_turns_name_the_model_and_begin():
+def test_turns_name_the_model_begin_and_end():
     said = {"turn_id": "t1", "cwd": "/w", "model": "m", "summary": "auto"}
     context = line("turn_context", said, ordinal=3)
     fields = "kind turn_id model cwd ordinal"
@@ -246,6 +247,8 @@ def test_turns_name_the_model_and_begin():
     for kind in ("task_started", "turn_started"):
         begun = only(event(kind, turn_id="t1"), "kind turn_id model began_at")
         assert begun == ("started", "t1", None, AT)
+    for kind in ("task_complete", "turn_complete", "turn_aborted"):
+        assert only(event(kind, turn_id="t1"), "kind turn_id") == ("ended", "t1")
     typed = event("user_message", message="hi", images=[])
     assert only(typed, "kind turn_id") == ("user_message", None)
 
@@ -282,6 +285,13 @@ def test_a_counter_shows_the_last_request_and_the_running_total():
     assert only(counter(COUNTS), f"counter {totals}") == (None,) * 6
 
 
+def test_a_count_written_as_a_float_and_a_time_as_a_number_are_understood():
+    odd = counter(COUNTS | {"output_tokens": 80.0})
+    for at in (int(AT.timestamp()), AT.timestamp() * 1000):
+        found = only(odd | {"timestamp": at}, "output_tokens called_at")
+        assert found == (80, AT)
+
+
 def test_a_rate_limit_alone_is_no_usage_but_zeros_are():
     assert facts(event("token_count", info=None)) == facts(counter()) == []
     zeros = dict.fromkeys(COUNTS, 0) | {"total_tokens": 400}
@@ -300,18 +310,23 @@ def test_a_record_is_one_response_and_its_mirror_is_none():
 # --- messages
 
 
+AGENTS, NOTE = "# AGENTS.md instructions", "subagent_notification"
+
+
 @pytest.mark.parametrize(
     ("role", "text", "said"),
     [
         ("assistant", "done", "assistant response"),
         ("user", "fix build", "user prompt"),
         ("user", "why <skill> here?", "user prompt"),
-        ("user", "# AGENTS.md instructions for /w\n<INSTRUCTIONS>", "user meta"),
+        ("user", "<skill> is a tag, is it not?", "user prompt"),
+        ("user", "<user_instructions>", "user prompt"),
+        ("user", f"{AGENTS} for /w\n<INSTRUCTIONS></INSTRUCTIONS>", "user meta"),
         ("user", "\n <environment_context>\n</environment_context>", "user meta"),
-        ("user", "<user_instructions>\n", "user meta"),
-        ("user", '<external_browser-tab kind="x">', "user meta"),
+        ("user", "<user_instructions>\n</user_instructions>\n", "user meta"),
+        ("user", '<external_browser-tab kind="x"></external_x>', "user meta"),
         ("user", '<hook_prompt hook_run_id="h">go</hook_prompt>', "user meta"),
-        ("user", "<SUBAGENT_NOTIFICATION>{}", "user meta"),
+        ("user", f"<{NOTE.upper()}>{{}}</{NOTE}>", "user meta"),
         ("developer", "be brief", "system meta"),
         ("system", "be brief", "system meta"),
     ],
@@ -322,7 +337,8 @@ def test_only_what_a_human_typed_is_a_prompt(role, text, said):
 
 
 def test_one_injected_part_makes_the_whole_message_injected():
-    assert facts(message("user", "<environment_context>", "more"))[0].kind == "meta"
+    put_in = "<environment_context></environment_context>"
+    assert facts(message("user", put_in, "more"))[0].kind == "meta"
 
 
 def test_a_message_has_its_parts_as_blocks():
@@ -495,7 +511,7 @@ def test_the_typescript_rollout_is_one_document():
     assert first.message_id != second.message_id
 
 
-@pytest.mark.parametrize("kind", [*sorted(codex.IGNORED), "kind_of_tomorrow"])
+@pytest.mark.parametrize("kind", [*sorted(IGNORED), "kind_of_tomorrow"])
 def test_known_and_unknown_kinds_without_facts_are_passed_over(kind):
     assert kind not in codex.MAKE
     odd = {"type": kind, "message": {"not": "text"}, "usage": 1, "id": [2]}

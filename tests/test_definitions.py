@@ -2,6 +2,8 @@
 
 import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import dagster as dg
@@ -17,7 +19,11 @@ from agentlake.pipelines.orchestration.sql_checks import read_checks
 from agentlake.pipelines.warehouse.connect import writing
 from agentlake.pipelines.warehouse.sql_models import ModelError, models, read_model
 
+THROUGH = "checked_through_load"
 GRAPH = Path(__file__).with_name("graph.txt")
+
+
+QUIET = {"loggers": {"console": {"config": {"log_level": "ERROR"}}}}
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +36,7 @@ class Machine:
 
     def __init__(self, folder, defs):
         self.home = folder / "home"
-        self.home.mkdir()
+        self.home.mkdir(parents=True)
         self.warehouse = folder / "lake.duckdb"
         self.instance = dg.DagsterInstance.ephemeral()
         self.job = defs.resolve_job_def("sync")
@@ -40,27 +46,58 @@ class Machine:
             home = FIXTURES_DIR / "sources" / case / "home"
             shutil.copytree(home, self.home, dirs_exist_ok=True)
 
-    def sync(self, **options):
-        return self.job.execute_in_process(
-            instance=self.instance, raise_on_error=False, **options
-        )
+    def sync(self, *assets, checks=()):
+        """Materialize everything, or these assets, or make these checks alone."""
+        job = self.job
+        if assets or checks:
+            chosen = {dg.AssetKey(name.split("/")) for name in assets}
+            asked = {
+                dg.AssetCheckKey(dg.AssetKey(name.split("/")), check)
+                for name, check in checks
+            }
+            job = job.get_subset(
+                asset_selection=chosen, asset_check_selection=asked or None
+            )
+        with pytest.MonkeyPatch.context() as patch:
+            for name in [name for name in os.environ if name.startswith("AGENTLAKE_")]:
+                patch.delenv(name)
+            patch.setenv("HOME", str(self.home))
+            patch.setenv("XDG_CONFIG_HOME", str(self.home / "config"))
+            patch.setenv("AGENTLAKE_HOME", str(self.home))
+            patch.setenv("AGENTLAKE_WAREHOUSE", str(self.warehouse))
+            return job.execute_in_process(
+                instance=self.instance, raise_on_error=False, run_config=QUIET
+            )
 
     def all(self, query):
         with writing(self.warehouse) as connection:
             return connection.execute(query).fetchall()
 
 
-@pytest.fixture
-def machine(tmp_path, defs, monkeypatch):
-    for name in [name for name in os.environ if name.startswith("AGENTLAKE_")]:
-        monkeypatch.delenv(name)
-    machine = Machine(tmp_path, defs)
-    monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    monkeypatch.setenv("AGENTLAKE_HOME", str(machine.home))
-    monkeypatch.setenv("AGENTLAKE_WAREHOUSE", str(machine.warehouse))
+@pytest.fixture(scope="module")
+def machine(tmp_path_factory, defs):
+    """A machine with both agents, and everything made once."""
+    machine = Machine(tmp_path_factory.mktemp("machine") / "it", defs)
+    machine.has("claude_code/block_rows", "codex/fork_legacy")
+    machine.first = machine.sync()
     yield machine
     machine.instance.dispose()
+
+
+@pytest.fixture
+def another(tmp_path, defs, machine):
+    """A machine with the same warehouse, and a Dagster that knows nothing of it."""
+    another = Machine(tmp_path / "another", defs)
+    shutil.copyfile(machine.warehouse, another.warehouse)
+    yield another
+    another.instance.dispose()
+
+
+@pytest.fixture
+def empty(tmp_path, defs):
+    empty = Machine(tmp_path / "empty", defs)
+    yield empty
+    empty.instance.dispose()
 
 
 def made(result):
@@ -68,7 +105,9 @@ def made(result):
     events = [event for event in result.all_events if event.is_step_materialization]
     found = [event.event_specific_data.materialization for event in events]
     return {
-        "/".join(one.asset_key.path): {name: it.value for name, it in one.metadata.items()}
+        "/".join(one.asset_key.path): {
+            name: it.value for name, it in one.metadata.items()
+        }
         for one in found
     }
 
@@ -116,49 +155,50 @@ def test_a_column_that_is_passed_on_says_from_where():
     assert columns["calls"].description == "Number of calls."
 
 
-def test_everything_is_made_and_the_second_run_only_looks(machine):
-    machine.has("claude_code/block_rows", "codex/fork_legacy")
-    result = machine.sync()
+def test_everything_is_made_and_every_check_passes(machine):
+    result = machine.first
     assert result.success
     assert failing(result) == {}
-    first = made(result)
-    for name, metadata in first.items():
-        helper = name.startswith("core/_")
-        ((rows,),) = machine.all(f"select count(*) from {name.replace('/', '.')}")
-        assert metadata["dagster/row_count"] == rows or helper
-    assert first["raw/codex"]["new_records"] == first["raw/codex"]["dagster/row_count"]
-    assert first["core/usage"]["dagster/row_count"] > 0
-    assert first["core/usage"]["how"] == "full"
+    metadata = made(result)
+    with writing(machine.warehouse) as connection:
+        for name, shown in metadata.items():
+            if name.startswith("core/_"):
+                continue
+            count = f"select count(*) from {name.replace('/', '.')}"
+            ((rows,),) = connection.execute(count).fetchall()
+            assert shown["dagster/row_count"] == rows, name
+    for name in ("raw/claude_code", "raw/codex"):
+        assert metadata[name]["new_records"] == metadata[name]["dagster/row_count"] > 0
+    assert metadata["core/usage"]["dagster/row_count"] > 0
+    assert metadata["core/usage"]["how"] == "full"
 
-    loads = machine.all("from meta.loads")
-    states = machine.all("from meta.model_state order by model")
+
+def test_the_second_run_only_looks(machine):
+    tables = ("meta.loads", "meta.model_state", "meta.streams", "meta.settings")
+    before = [machine.all(f"from {table} order by all") for table in tables]
     result = machine.sync()
     assert result.success
     assert failing(result) == {}
-    second = made(result)
-    assert machine.all("from meta.loads") == loads
-    assert machine.all("from meta.model_state order by model") == states
+    assert [machine.all(f"from {table} order by all") for table in tables] == before
+    first, second = made(machine.first), made(result)
     assert {second[name.replace(".", "/")]["how"] for name in models()} == {"current"}
     for name in ("raw/claude_code", "raw/codex"):
         assert second[name]["streams_read"] == second[name]["new_records"] == 0
         assert second[name]["signature"] == first[name]["signature"]
 
 
-def test_an_empty_disk_is_an_empty_warehouse_and_all_is_well(machine):
-    result = machine.sync()
+def test_an_empty_disk_is_an_empty_warehouse_and_all_is_well(empty):
+    result = empty.sync()
     assert result.success
     assert failing(result) == {}
     assert made(result)["raw/codex"]["found"].startswith("not found (looked in ")
     assert made(result)["core/usage"]["dagster/row_count"] == 0
 
 
-def test_a_broken_row_is_shown_and_stops_nothing(machine):
-    machine.has("claude_code/block_rows")
-    assert machine.sync().success
-    machine.all("insert into core.usage by name from core.usage limit 1")
-    machine.all("update staging.blocks set block_index = -1, generation = -1")
-    machine.all("update core.messages set role = 'ghost'")
-    result = machine.sync()
+def test_a_broken_row_is_shown_and_stops_nothing(another):
+    another.all("insert into core.usage by name from core.usage limit 1")
+    another.all("update core.messages set role = 'ghost'")
+    result = another.sync("core/usage", "core/messages")
     assert result.success
     found = failing(result)
     assert found["core/usage", "grain"].severity == dg.AssetCheckSeverity.ERROR
@@ -170,56 +210,65 @@ def test_a_broken_row_is_shown_and_stops_nothing(machine):
     assert not any("text" in row.data for row in shown)
 
 
-def test_new_rows_are_checked_at_the_door(machine):
-    machine.has("claude_code/block_rows")
-    assert machine.sync().success
-    machine.has("codex/fork_legacy")
-    assert made(machine.sync())["staging/blocks"]["checked_through_load"] == 2
-    machine.all("update staging.blocks set generation = -1, load_id = 9")
-    machine.all("insert into meta.loads by name select 9 as load_id, * exclude (load_id)"
-                " from meta.loads limit 1")
-    for _ in range(2):  # it is shown until it is gone
-        result = machine.sync()
+def test_what_is_wrong_at_the_door_is_shown_until_it_is_gone(another):
+    assert made(another.sync("staging/blocks"))["staging/blocks"][THROUGH] == 2
+    another.all("update staging.blocks set generation = -1, load_id = 9")
+    another.all("update meta.loads set load_id = 9 where load_id = 2")
+    for _ in range(2):
+        result = another.sync("staging/blocks")
         door = failing(result)["staging/blocks", "frame"]
-        (failure,) = door.metadata["failures"].value.records
+        (failure, *_) = door.metadata["failures"].value.records
         assert failure.data["column"] == "generation"
         assert failure.data["check"] == "greater_than_or_equal_to(0)"
-        assert made(result)["staging/blocks"]["checked_through_load"] == 2
+        assert made(result)["staging/blocks"][THROUGH] == 2
+    another.all("update staging.blocks set generation = 0")
+    result = another.sync("staging/blocks")
+    assert failing(result) == {}
+    assert made(result)["staging/blocks"][THROUGH] == 9
 
 
-def test_a_check_can_be_asked_for_alone(machine, defs):
-    machine.has("claude_code/block_rows")
-    assert machine.sync().success
-    key = dg.AssetCheckKey(dg.AssetKey(["core", "_calls"]), "grain")
-    job = defs.resolve_job_def("sync").get_subset(
-        asset_selection=set(), asset_check_selection={key}
-    )
-    result = job.execute_in_process(instance=machine.instance)
+def test_a_check_can_be_asked_for_alone(another):
+    result = another.sync(checks=[("core/usage", "grain")])
     (evaluation,) = result.get_asset_check_evaluations()
     assert evaluation.passed
     assert evaluation.metadata["rows_checked"].value > 0
     assert made(result) == {}
 
 
-def test_who_holds_the_warehouse_is_named(machine, monkeypatch):
-    monkeypatch.setattr(lake, "WAIT_S", 0.0)
-    other = (
-        "import duckdb, sys; duckdb.connect(sys.argv[1]); print(flush=True); input()"
-    )
-    import subprocess
-    import sys
+def test_new_prices_cost_history_again(another):
+    config = another.home / "config/agentlake/config.toml"
+    config.parent.mkdir(parents=True)
+    config.write_text('[prices."gpt-5"]\ninput = 1000\noutput = 1000\n')
+    metadata = made(another.sync("core/prices", "core/usage"))
+    assert metadata["core/usage"]["how"] == "full"
+    metadata = made(another.sync("core/prices", "core/usage"))
+    assert metadata["core/usage"]["how"] == "current"
 
-    with subprocess.Popen(
-        [sys.executable, "-c", other, str(machine.warehouse)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-    ) as holder:
+
+def test_every_call_of_the_first_run_has_its_price(machine):
+    assert machine.all("from marts.unpriced_models") == []
+
+
+HOLDER = """
+import pathlib, sys
+from agentlake.pipelines.warehouse.connect import writing
+with writing(pathlib.Path(sys.argv[1])):
+    print(flush=True)
+    input()
+"""
+
+
+def test_who_holds_the_warehouse_is_named(another, monkeypatch):
+    monkeypatch.setattr(lake, "WAIT_S", 0.0)
+    command = [sys.executable, "-c", HOLDER, str(another.warehouse)]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe) as holder:
         holder.stdout.readline()
-        result = machine.sync()
+        result = another.sync("raw/codex")
         holder.communicate(b"\n")
     assert not result.success
-    failure = result.failure_data_for_node("raw__codex").error.message
-    assert f"pid {holder.pid}" in failure
+    failure = result.failure_data_for_node("raw__codex")
+    assert f"pid {holder.pid}" in failure.user_failure_data.description
 
 
 BAD_MODELS = {
@@ -247,7 +296,7 @@ def test_a_check_that_says_nothing_fails_at_the_start(tmp_path, checks):
     ("text", "message"),
     [
         ("select 1", "a check begins with a /* header */"),
-        ("/*\nX.\n\nasset     core.x\nwhy       Y.\n*/\nselect x", '"x" not found'),
+        ("/*\nX.\n\nasset     core.x\nwhy       Y.\n*/\nselect x", '"x" was not found'),
     ],
 )
 def test_a_check_file_that_is_none_fails_at_the_start(tmp_path, text, message):

@@ -27,7 +27,7 @@ from agentlake.models.usage import Usage
 
 Facts: TypeAlias = Iterator[Fact | Reject]
 
-_NOTHING = ToolUseResult()
+_UNSTRUCTURED = ToolUseResult()
 
 
 class At(msgspec.Struct, frozen=True, gc=False):
@@ -129,20 +129,29 @@ def content(row: Row, at: At, message_id: str, parts: list[Part]) -> Facts:
                 called_at=row.timestamp,
             )
         elif kind == "tool_result" and call:
-            found = extras if isinstance(extras, ToolUseResult) else _NOTHING
-            result = _result(row, at, message_id, call, part, found)
-            yield result
-            if agent := found.agent_id or rules.spawned_agent(result.text):
+            text = rules.text_of(part.content)
+            if isinstance(extras, ToolUseResult):
+                agent = extras.agent_id
+            else:
+                agent = rules.spawned_agent(text)
+                extras = _UNSTRUCTURED
+            yield _result(row, at, part, extras, message_id=message_id, text=text)
+            if agent:
                 yield subagent(row, at, agent, call)
-            extras = None  # they belong to the first result
+            extras = None  # the structured result belongs to the first one
         elif kind in {"tool_use", "tool_result"}:
             yield Reject(f"`{part.type}` does not name its call")
 
 
 def _result(
-    row: Row, at: At, message_id: str, call: str, part: Part, extras: ToolUseResult
+    row: Row,
+    at: At,
+    part: Part,
+    extras: ToolUseResult,
+    *,
+    message_id: str,
+    text: str | None,
 ) -> ToolResult:
-    text = rules.text_of(part.content)
     took = extras.duration_ms
     if took is None:
         took = extras.total_duration_ms
@@ -150,7 +159,7 @@ def _result(
         session_id=at.session_id,
         agent_id=at.agent_id,
         message_id=message_id,
-        tool_call_id=call,
+        tool_call_id=part.tool_use_id or "",
         text=text,
         ref=extras.persisted_output_path or rules.persisted_path(text),
         is_error=part.is_error,

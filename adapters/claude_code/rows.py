@@ -7,7 +7,6 @@ from agentlake.adapters.claude_code.facts import At, Facts
 from agentlake.adapters.claude_code.format import SIDE_FILE, Body, Iteration, Part, Row
 from agentlake.models.session import Session
 from agentlake.models.tool_result import ToolResult
-from agentlake.models.usage import Usage
 
 
 def assistant(row: Row, at: At) -> Facts:
@@ -19,30 +18,28 @@ def assistant(row: Row, at: At) -> Facts:
         if row.cost_usd is not None:
             usage = replace(usage, reported_cost_usd=row.cost_usd)
         yield usage
-        for index, inner in enumerate(body.usage.iterations or ()):
-            if extra := _extra_request(row, at, body, index, inner):
-                yield extra
+        if body.usage.iterations:
+            yield from _extra_requests(row, at, body, body.usage.iterations)
     kind = "error" if row.is_api_error_message or row.error else "response"
     message_id = body.id or row.uuid or at.key
     yield facts.message(row, at, message_id, "assistant", kind)
     yield from facts.content(row, at, message_id, rules.parts_of(body.content))
 
 
-def _extra_request(
-    row: Row, at: At, body: Body, index: int, inner: Iteration
-) -> Usage | None:
-    """A request that the counters of the reply leave out."""
-    match inner.type:
-        case "advisor_message":
-            part, model = "advisor", inner.model
-        case "compaction":
-            part, model = "compaction", body.model
-        case "fallback_message":
-            part, model = "fallback", inner.model
-        case _:
-            return None
-    usage = facts.usage(row, at, inner, model)
-    return replace(usage, call_part=f"{part}:{index}")
+def _extra_requests(row: Row, at: At, body: Body, loop: list[Iteration]) -> Facts:
+    """The requests that the counters of the reply leave out."""
+    for index, inner in enumerate(loop):
+        match inner.type:
+            case "advisor_message":
+                part, model = "advisor", inner.model
+            case "compaction":
+                part, model = "compaction", body.model
+            case "fallback_message":
+                part, model = "fallback", inner.model
+            case _:
+                continue
+        usage = facts.usage(row, at, inner, model)
+        yield replace(usage, call_part=f"{part}:{index}")
 
 
 def user(row: Row, at: At) -> Facts:
@@ -154,7 +151,7 @@ def _with_context(inner: Row, row: Row) -> Row:
 
 def title(row: Row, at: At) -> Facts:
     """A title; a summary names the session that has the leaf, wherever it stands."""
-    leaf = None
+    leaf: str | None = None
     match row.type:
         case "custom-title":
             source, text = "custom", row.custom_title
@@ -182,9 +179,9 @@ def relation(row: Row, at: At) -> Facts:
                 match item:
                     case str(parent) | {"sessionId": str(parent)} if parent:
                         yield facts.link(row, session, parent, "fork")
-        case "fork-context-ref" if parent := row.parent_session_id:
+        case "fork-context-ref" if origin := row.parent_session_id:
             kind = "subagent" if at.agent_id else "fork"
-            yield facts.link(row, session, parent, kind, at.agent_id)
+            yield facts.link(row, session, origin, kind, at.agent_id)
         case "queue-operation" if found := rules.agent_and_call(row.content):
             yield facts.subagent(row, at, *found)  # its prompt comes again as a row
 

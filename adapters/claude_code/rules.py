@@ -126,9 +126,7 @@ def without_ide_context(part: Part) -> Part:
 
 def persisted_path(text: str | None) -> str | None:
     """Where the placeholder of a long output says that the output is."""
-    if not text or "<persisted-output>" not in text[:_EDGE]:
-        return None
-    found = _PERSISTED.match(text)
+    found = _PERSISTED.match(text) if text else None
     return found[1].strip() if found else None
 
 

@@ -73,7 +73,7 @@ def _lines(connection: Connection, work: Work) -> Iterator[Piece]:
         generation += 1
         keys.restart()
     elif cursor is not None and cursor.offset:
-        keys.resume()
+        keys.resume(cursor)
     for batch in jsonl.read(work.stream.path, cursor, settled=work.settled):
         records = list(keys.new_records(batch.lines))
         waiting = batch.cursor.pending > 0
@@ -108,9 +108,21 @@ class _Keys:
         rows = self._ask(f"select record_key from {self._table} where stream_id = $id")
         self._known = frozenset(key for (key,) in rows)
 
-    def resume(self) -> None:
-        """The stream is read on: earlier occurrences are in raw."""
-        self._ask_raw = True
+    def resume(self, cursor: jsonl.Cursor) -> None:
+        """The stream is read on: earlier occurrences are in raw.
+
+        Not so in a rewritten file, of which raw took only what it did not have: there
+        the lines before the cursor are counted where they stand.
+        """
+        if self._work.checkpoint.generation == 0:
+            self._ask_raw = True
+            return
+        self.restart()
+        for batch in jsonl.read(self._work.stream.path, None):
+            for line in batch.lines:
+                if line.offset >= cursor.offset:
+                    return
+                self._occurrences[_hash(line)] += 1
 
     def new_records(self, lines: list[jsonl.Line]) -> Iterator[New]:
         """The lines that raw does not have, as records."""

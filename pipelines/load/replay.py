@@ -25,14 +25,26 @@ def replay(connection: Connection, adapter: Adapter, load_id: int) -> int:
         connection.execute(
             f"delete from staging.{fact.TABLE} where source = $1", [source]
         )
-    connection.execute("delete from meta.rejects where source = $1", [source])
+    # A line that was too long to keep has nothing to parse; its reject stays.
+    connection.execute(
+        f"""
+        delete from meta.rejects where source = $1
+        and (stream_id, generation, seq) not in (
+            select (stream_id, generation, seq) from {raw_table(source)}
+            where payload = ''
+        )
+        """,
+        [source],
+    )
     connection.execute("delete from meta.model_state")
     count = 0
     batch = Batch(source, load_id)
     for record, place in _records(connection, source, streams):
+        count += 1
+        if not record.data and record.stream.reader == "jsonl":
+            continue
         facts, rejects = facts_of(adapter, record)
         batch.add(record, place, facts, rejects)
-        count += 1
         if batch.bytes >= _WRITE_BYTES:
             batch.write(connection, with_raw=False)
             batch = Batch(source, load_id)

@@ -21,7 +21,7 @@ def build_defs(overrides: Mapping[str, object] | None = None) -> dg.Definitions:
         types = bound(binder)
         assets = [
             *(raw_asset(source, adapter) for source, adapter in sources.items()),
-            *staging_assets(list(sources), types),
+            staging_assets(list(sources), types),
             *model_assets(types, binder),
         ]
         checks = sql_checks(binder)

@@ -16,7 +16,6 @@ from agentlake.pipelines.settings import Settings, load_settings
 from agentlake.pipelines.warehouse.connect import Connection, writing
 from agentlake.pipelines.warehouse.refresh import Refreshed
 from agentlake.pipelines.warehouse.schema import ensure
-from agentlake.pipelines.warehouse.sql_models import models
 
 WAIT_S = 60.0
 """A run waits this long for another program to let go of the warehouse."""
@@ -29,7 +28,7 @@ class Lake:
     the step that needed it, in its own words.
     """
 
-    def __init__(self, wait_s: float = WAIT_S) -> None:
+    def __init__(self, wait_s: float) -> None:
         self._wait_s = wait_s
         self._busy: UserError | None = None
         self._stack = ExitStack()
@@ -69,28 +68,8 @@ class Lake:
 
     def refresh(self, name: str) -> Refreshed:
         """Bring one model up to date with what it reads."""
-        before = self._price_list()
         (done,) = refresh_models(self.connection, self.settings, [name])
-        if before and before != self._price_list():
-            self._cost_again()
         return done
-
-    def _price_list(self) -> str:
-        rows = self.connection.execute(
-            "select value from meta.settings where name = 'price_fingerprint'"
-        ).fetchall()
-        return rows[0][0] if rows else ""
-
-    def _cost_again(self) -> None:
-        """Have everything made anew that was costed with other prices.
-
-        Each model is refreshed by its own step, so it has to be written down.
-        """
-        readers = [one.name for one in models().values() if "core.prices" in one.reads]
-        self.connection.execute(
-            "delete from meta.model_state where model in (select unnest($readers))",
-            {"readers": readers},
-        )
 
     def close(self) -> None:
         """Let others have the warehouse."""
@@ -100,7 +79,7 @@ class Lake:
 @dg.resource(description="The warehouse file, open for as long as one run takes.")
 def lake_resource(_: dg.InitResourceContext) -> Iterator[Lake]:
     """One Lake per run."""
-    lake = Lake()
+    lake = Lake(WAIT_S)
     try:
         yield lake
     finally:

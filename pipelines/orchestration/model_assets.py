@@ -15,7 +15,12 @@ from agentlake.pipelines.orchestration.columns import Types, model_schema
 from agentlake.pipelines.orchestration.lake import Lake, told_plainly
 from agentlake.pipelines.orchestration.raw_assets import code_reference
 from agentlake.pipelines.warehouse.connect import Connection
-from agentlake.pipelines.warehouse.sql_models import Model, fingerprint, models
+from agentlake.pipelines.warehouse.sql_models import (
+    MADE_FROM,
+    Model,
+    fingerprint,
+    models,
+)
 
 
 def model_assets(types: Types, binder: Connection) -> list[dg.AssetsDefinition]:
@@ -24,8 +29,12 @@ def model_assets(types: Types, binder: Connection) -> list[dg.AssetsDefinition]:
 
 
 def reads(model: Model) -> list[dg.AssetKey]:
-    """What the model reads, of what is an asset: `meta` is the loader's own."""
-    return [asset_key(name) for name in model.reads if not name.startswith("meta.")]
+    """What the model reads, of what is an asset: `meta` is not.
+
+    For a table of `meta` that is made from a model, that model stands.
+    """
+    names = [MADE_FROM.get(name, name) for name in model.reads]
+    return [asset_key(name) for name in names if not name.startswith("meta.")]
 
 
 def group(model: Model) -> str:
@@ -53,7 +62,11 @@ def _model_asset(model: Model, types: Types, binder: Connection) -> dg.AssetsDef
             **code_reference(model.path, "the query"),
         },
     )
+    # A helper is computed as part of what reads it: to count and check it as well
+    # would cost that once more in every run. Its header is held true by the tests.
     promised = promises(model, types[model.name].keys(), binder)
+    if is_helper(model):
+        promised = []
     check_specs = {
         one.name: dg.AssetCheckSpec(one.name, asset=key, description=one.description)
         for one in promised
@@ -90,9 +103,7 @@ def _refreshed(lake: Lake, model: Model, asked: Sequence[Promise]) -> Iterator[A
     if done.sessions is not None:
         metadata["sessions_touched"] = done.sessions
     found: list[dg.AssetCheckResult] = []
-    # A helper is computed as part of what reads it. To count it as well would cost
-    # that once more in every run: it is checked when it is new, or asked for.
-    if not is_helper(model) or done.how == "view":
+    if not is_helper(model):
         metadata["dagster/row_count"], found = results(lake.connection, model, asked)
     yield dg.MaterializeResult(asset_key=asset_key(model.name), metadata=metadata)
     yield from found

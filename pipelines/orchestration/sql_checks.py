@@ -56,8 +56,8 @@ def read_checks(folder: Path, binder: Connection) -> Iterator[SqlCheck]:
         match = _FILE.fullmatch(path.read_text())
         if match is None:
             msg = (
-                f"{path}: a check begins with a /* header */: what holds, an empty line,"
-                " asset, severity (warn or error, may be left out), why"
+                f"{path}: a check begins with a /* header */: what holds, an empty"
+                " line, asset, severity (warn or error, may be left out), why"
             )
             raise ModelError(msg)
         query = match["query"].strip()

@@ -29,17 +29,32 @@ _THROUGH = "checked_through_load"
 _Failures = Counter[tuple[str, str, str]]
 
 
-def staging_assets(sources: Sequence[str], types: Types) -> list[dg.AssetsDefinition]:
-    """One asset per kind of fact; each holds the facts of all sources."""
-    return [_staging_asset(fact, sources, types) for fact in FACTS]
+def staging_assets(sources: Sequence[str], types: Types) -> dg.AssetsDefinition:
+    """One asset per kind of fact; each holds the facts of all sources.
+
+    One op looks at all of them: a step of its own for each would cost more than
+    the look.
+    """
+
+    @dg.multi_asset(
+        name="staging",
+        specs=[_spec(fact, sources, types) for fact in FACTS],
+        check_specs=[_door(fact) for fact in FACTS],
+        can_subset=True,
+    )
+    def _look(
+        context: dg.AssetExecutionContext, lake: dg.ResourceParam[Lake]
+    ) -> Iterator[Any]:
+        with told_plainly():
+            for fact in FACTS:
+                yield from _looked_at(context, lake.connection, fact)
+
+    return _look
 
 
-def _staging_asset(
-    fact: type[Fact], sources: Sequence[str], types: Types
-) -> dg.AssetsDefinition:
-    key = dg.AssetKey(["staging", fact.TABLE])
-    spec = dg.AssetSpec(
-        key,
+def _spec(fact: type[Fact], sources: Sequence[str], types: Types) -> dg.AssetSpec:
+    return dg.AssetSpec(
+        _key(fact),
         deps=[dg.AssetKey(["raw", source]) for source in sources],
         description=f"{inspect.getdoc(fact)}\n\nEvery occurrence on disk, copies"
         " included. Made by `parse` from raw, in the transaction of its records.",
@@ -51,37 +66,40 @@ def _staging_asset(
             **code_reference(inspect.getfile(fact), "the fact"),
         },
     )
-    door = dg.AssetCheckSpec(
+
+
+def _door(fact: type[Fact]) -> dg.AssetCheckSpec:
+    return dg.AssetCheckSpec(
         "frame",
-        asset=key,
+        asset=_key(fact),
         description="New rows are as `models/` says: types, nulls, smallest values"
         " (pandera).",
     )
 
-    @dg.multi_asset(
-        name=f"staging__{fact.TABLE}", specs=[spec], check_specs=[door], can_subset=True
-    )
-    def _look(
-        context: dg.AssetExecutionContext, lake: dg.ResourceParam[Lake]
-    ) -> Iterator[Any]:
-        with told_plainly():
-            connection = lake.connection
-            is_looked_at = key in context.selected_asset_keys
-            since = _checked_through(context, key) if is_looked_at else 0
-            through = _head(connection)
-            since = since if since <= through else 0  # another warehouse
-            if door.key in context.selected_asset_check_keys:
-                result = _at_the_door(connection, fact, key, since)
-                if not result.passed:
-                    through = since  # they are shown until they are gone
-                yield result
-            else:
-                through = since
-            if is_looked_at:
-                metadata = {**_counted(connection, fact), _THROUGH: through}
-                yield dg.MaterializeResult(asset_key=key, metadata=metadata)
 
-    return _look
+def _key(fact: type[Fact]) -> dg.AssetKey:
+    return dg.AssetKey(["staging", fact.TABLE])
+
+
+def _looked_at(
+    context: dg.AssetExecutionContext, connection: Connection, fact: type[Fact]
+) -> Iterator[Any]:
+    key = _key(fact)
+    is_asset_asked = key in context.selected_asset_keys
+    since = _checked_through(context, key) if is_asset_asked else 0
+    through = _head(connection)
+    if since > through:
+        since = 0  # that was another warehouse
+    if _door(fact).key in context.selected_asset_check_keys:
+        result = _at_the_door(connection, fact, key, since)
+        if not result.passed:
+            through = since  # wrong rows are shown until they are gone
+        yield result
+    else:
+        through = since
+    if is_asset_asked:
+        metadata = {**_counted(connection, fact), _THROUGH: through}
+        yield dg.MaterializeResult(asset_key=key, metadata=metadata)
 
 
 def _checked_through(context: dg.AssetExecutionContext, key: dg.AssetKey) -> int:

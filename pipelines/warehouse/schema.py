@@ -3,13 +3,19 @@
 `core` and `marts` are made by the SQL models (`sql_models`), not here.
 """
 
-from collections.abc import Iterable
+import hashlib
+from collections.abc import Iterable, Mapping
 
+import duckdb
+
+from agentlake.models.fact import Fact
 from agentlake.models.table import FACTS, LINEAGE, Column, columns
 from agentlake.pipelines.warehouse.connect import Connection, transaction
 
 LONG_TEXT = frozenset({"text", "input", "payload", "result_text"})
 """Columns that hold transcripts; DuckDB picks zstd only when it is told to."""
+
+_STAMP = "schema"  # in meta.settings: a digest of all that this module creates
 
 _META = (
     """
@@ -85,19 +91,60 @@ def raw_table(source: str) -> str:
 
 
 def ensure(connection: Connection, sources: Iterable[str]) -> None:
-    """Create what is missing; what exists is left alone."""
+    """Create what is missing; costs one look when nothing is.
+
+    Facts that have other columns than when they were written are dropped, and their
+    streams marked: the next load parses them again from raw.
+    """
+    statements = [*_META, *(_RAW.format(table=raw_table(one)) for one in sources)]
+    facts = {f"staging.{fact.TABLE}": _definitions(fact) for fact in FACTS}
+    parts = [*statements, *facts, *facts.values()]
+    stamp = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
+    if _stamp(connection) == stamp:
+        return
     with transaction(connection):
         for schema in ("raw", "staging", "core", "marts", "meta"):
             connection.execute(f"create schema if not exists {schema}")
-        for statement in _META:
+        for statement in statements:
             connection.execute(statement)
-        for source in sources:
-            connection.execute(_RAW.format(table=raw_table(source)))
-        for fact in FACTS:
-            body = ", ".join(map(_definition, (*LINEAGE, *columns(fact))))
-            connection.execute(
-                f"create table if not exists staging.{fact.TABLE} ({body})"
-            )
+        _ensure_facts(connection, facts)
+        connection.execute("delete from meta.settings where name = $1", [_STAMP])
+        connection.execute("insert into meta.settings values ($1, $2)", [_STAMP, stamp])
+
+
+def _stamp(connection: Connection) -> str | None:
+    try:
+        rows = connection.execute(
+            "select value from meta.settings where name = $1", [_STAMP]
+        ).fetchall()
+    except duckdb.CatalogException:  # a file without any table of ours
+        return None
+    return rows[0][0] if rows else None
+
+
+def _ensure_facts(connection: Connection, facts: Mapping[str, str]) -> None:
+    rows = connection.execute(
+        """
+        select 'staging.' || table_name, list(column_name order by column_index)
+        from duckdb_columns() where schema_name = 'staging' group by all
+        """
+    ).fetchall()
+    stands = dict(rows)
+    wanted = {f"staging.{fact.TABLE}": _names(fact) for fact in FACTS}
+    if any(stands[table] != wanted.get(table) for table in stands):
+        for table in stands:
+            connection.execute(f"drop table {table}")
+        connection.execute("update meta.streams set parser_version = -1")
+    for table, definitions in facts.items():
+        connection.execute(f"create table if not exists {table} ({definitions})")
+
+
+def _names(fact: type[Fact]) -> list[str]:
+    return [column.name for column in (*LINEAGE, *columns(fact))]
+
+
+def _definitions(fact: type[Fact]) -> str:
+    return ", ".join(map(_definition, (*LINEAGE, *columns(fact))))
 
 
 def _definition(column: Column) -> str:

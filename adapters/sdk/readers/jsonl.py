@@ -115,6 +115,7 @@ class _Reading:
         self._held_size = 0
 
     def batches(self, file: BinaryIO, chunk: int, *, settled: bool) -> Iterator[Batch]:
+        self._end_of_early_line(file)
         while data := file.read(chunk):
             cut = data.rfind(b"\n") + 1
             lines = self._take(data[:cut]) if cut else []
@@ -126,6 +127,16 @@ class _Reading:
         if settled and self._held_size == len(last) and _is_json(last):
             lines = self._take(b"")
         yield Batch(lines, self._cursor())
+
+    def _end_of_early_line(self, file: BinaryIO) -> None:
+        """Step over the newline of a line that was taken before it came."""
+        if not self._offset or self._tail.endswith(b"\n"):
+            return
+        if (end := file.readline(2)) in (b"\n", b"\r\n"):
+            self._offset += len(end)
+            self._tail = (self._tail + end)[-EDGE:]
+        else:
+            file.seek(self._offset)
 
     def _hold(self, rest: bytes) -> None:
         """Keep the start of a line; of one that is too long only its last bytes."""
@@ -147,7 +158,7 @@ class _Reading:
         seq, offset = self._line, self._offset
         for piece in pieces:
             size = len(piece) + missing
-            if missing:
+            if size > MOST_LINE:
                 lines.append(Line(seq, offset, size, None))
                 missing = 0
             elif piece and not piece.isspace():
