@@ -48,6 +48,14 @@ create or replace macro main.project_of(cwd) as
     regexp_replace(cwd, '[/\\]\.(claude[/\\]worktrees|worktrees)[/\\].*$', '')
 ;
 /*
+place_of(generation, seq): where a record stands in its stream, over all generations.
+
+why     One number to compare, where a pair costs a comparison of structs.
+*/
+create or replace macro main.place_of(generation, seq) as
+    (cast(generation as bigint) << 40) + seq
+;
+/*
 local_date(moment): the date of a moment in the zone of the settings, which one connection
 can change for itself by `set variable time_zone = 'Asia/Tokyo'`.
 */

@@ -4,7 +4,7 @@ import json
 import os
 import shutil
 from collections import Counter
-from contextlib import contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -19,7 +19,6 @@ from agentlake.pipelines.settings import load_settings, resolve_roots
 from agentlake.pipelines.warehouse.connect import writing
 from agentlake.pipelines.warehouse.pricing import update_quotes
 from agentlake.pipelines.warehouse.refresh import refresh
-from agentlake.pipelines.warehouse.sql_models import models
 
 LINEAGE = ("stream_id", "generation", "load_id")
 
@@ -108,7 +107,9 @@ def plans_apart(homes):
     return [
         SourcePlan(
             adapter=Apart(adapter, homes),
-            roots=[root for one in every if one.adapter is adapter for root in one.roots],
+            roots=[
+                root for one in every if one.adapter is adapter for root in one.roots
+            ],
         )
         for adapter in adapters().values()
     ]
@@ -134,7 +135,9 @@ def tables(connection, *schemas, without=()):
         """,
         [list(schemas)],
     ).fetchall()
-    return {name: bag(connection, f"from {_quoted(name)}", without) for (name,) in found}
+    return {
+        name: bag(connection, f"from {_quoted(name)}", without) for (name,) in found
+    }
 
 
 def bag(connection, query, without=()):
@@ -159,44 +162,44 @@ def same(one, other):
     assert not lines, "\n".join(lines)
 
 
-def grains():
-    return {name: model.grain for name, model in models().items()}
-
-
 class Lake:
-    """A warehouse and the home that it is loaded from."""
+    """A warehouse and the home that it is loaded from; it stays open until closed."""
 
     def __init__(self, path, home):
         self.path = path
         self.home = home
+        self._open = ExitStack()
+        self._connection = None
 
-    @contextmanager
-    def open(self):
-        with writing(self.path) as connection:
-            connection.execute("set threads = 1")
-            yield connection
+    @property
+    def connection(self):
+        if self._connection is None:
+            self._connection = self._open.enter_context(writing(self.path))
+            self._connection.execute("set threads = 1")
+        return self._connection
+
+    def close(self):
+        self._open.close()
+        self._connection = None
 
     def load(self, plans_=None, *, fresh=True, **more):
         """One load as the command does it; its report."""
-        with self.open() as connection:
-            return load(
-                connection,
-                plans(self.home) if plans_ is None else plans_,
-                refresh=refreshed if fresh else lambda _: None,
-                **more,
-            )
+        return load(
+            self.connection,
+            plans(self.home) if plans_ is None else plans_,
+            refresh=refreshed if fresh else lambda _: None,
+            **more,
+        )
 
     def rows(self, query):
-        with self.open() as connection:
-            return connection.execute(query).fetchall()
+        return self.connection.execute(query).fetchall()
 
     def one(self, query):
         ((value,),) = self.rows(query)
         return value
 
     def all(self, *schemas, without=()):
-        with self.open() as connection:
-            return tables(connection, *schemas, without=without)
+        return tables(self.connection, *schemas, without=without)
 
 
 @pytest.fixture(scope="session")
@@ -205,23 +208,27 @@ def empty_warehouse(tmp_path_factory):
     folder = tmp_path_factory.mktemp("empty")
     lake = Lake(folder / "empty.duckdb", folder)
     lake.load()
+    lake.close()
     return lake.path
 
 
 @pytest.fixture
 def new_lake(tmp_path, empty_warehouse):
     """Makes warehouses; all share one home unless another is given."""
-    count = iter(range(1000))
+    made = []
 
     def make(home=None):
-        path = tmp_path / f"lake{next(count)}.duckdb"
+        path = tmp_path / f"lake{len(made)}.duckdb"
         shutil.copyfile(empty_warehouse, path)
         if home is None:
             home = tmp_path / "home"
             home.mkdir(exist_ok=True)
-        return Lake(path, home)
+        made.append(Lake(path, home))
+        return made[-1]
 
-    return make
+    yield make
+    for lake in made:
+        lake.close()
 
 
 @pytest.fixture

@@ -146,7 +146,7 @@ def test_every_asset_says_what_it_is_and_has_columns(defs):
 def test_a_column_that_is_passed_on_says_from_where():
     with duckdb.connect() as binder:
         types = bound(binder)
-        schema = model_schema(models()["marts.model_usage"], types, binder)
+        schema = model_schema(models()["marts.model_usage"], types, set(), binder)
     columns = {column.name: column for column in schema.columns}
     assert columns["input_tokens"].type == "bigint"
     assert columns["input_tokens"].description.endswith(
@@ -205,7 +205,7 @@ def test_a_broken_row_is_shown_and_stops_nothing(another):
     assert found["core/usage", "grain"].metadata["bad_rows"].value == 2
     assert ("core/usage", "usage_walks_back") in found
     assert found["core/messages", "expect_role"].severity == dg.AssetCheckSeverity.WARN
-    shown = found["core/messages", "expect_role"].metadata["first_20"].value.records
+    shown = found["core/messages", "expect_role"].metadata["examples"].value.records
     assert {row.data["role"] for row in shown} == {"ghost"}
     assert not any("text" in row.data for row in shown)
 

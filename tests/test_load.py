@@ -4,18 +4,14 @@ import json
 import os
 import random
 import shutil
-import signal
 import socket
 import subprocess
 import sys
-import time
-from pathlib import Path
 
 import pytest
 from backports import zstd
-from conftest import CASES, Lake, aged, copied, plans, refreshed, same, tables
+from conftest import CASES, aged, copied, plans, refreshed, same, tables
 
-from agentlake.adapters import codex
 from agentlake.adapters.sdk.readers import jsonl
 from agentlake.pipelines.load.loader import load
 from agentlake.pipelines.load.plan import SourcePlan
@@ -61,7 +57,9 @@ def rollout(turns, start=0, thread=THREAD):
     if start == 0:
         meta = {"id": thread, "timestamp": "2026-01-01T00:00:00Z", "cwd": "/x"}
         out.append(event(0, type="session_meta", payload=meta))
-        out.append(event(0, type="turn_context", payload={"model": "gpt-5.1", "turn_id": "t"}))
+        out.append(
+            event(0, type="turn_context", payload={"model": "gpt-5.1", "turn_id": "t"})
+        )
     for turn in range(start, turns):
         last = {"input_tokens": 10, "output_tokens": 1, "total_tokens": 11}
         total = {name: value * (turn + 1) for name, value in last.items()}
@@ -79,7 +77,10 @@ class Disk:
         self.claude = home / ".claude/projects/-x"
         self.session = self.claude / f"{SESSION}.jsonl"
         self.codex = home / ".codex"
-        self.thread = self.codex / f"sessions/2026/01/01/rollout-2026-01-01T00-00-00-{THREAD}.jsonl"
+        self.thread = (
+            self.codex
+            / f"sessions/2026/01/01/rollout-2026-01-01T00-00-00-{THREAD}.jsonl"
+        )
         self.archive = self.codex / "archived_sessions" / self.thread.name
         for folder in (self.claude, self.thread.parent, self.archive.parent):
             folder.mkdir(parents=True)
@@ -114,7 +115,7 @@ def messages(lake):
     return [
         number
         for (number,) in lake.rows(
-            "select distinct cast(message_id[5:] as int) from staging.messages order by 1"
+            "select distinct message_id[5:]::int from staging.messages order by all"
         )
     ]
 
@@ -124,33 +125,43 @@ def raw_rows(lake, source="claude_code"):
 
 
 def stream(lake, columns, source="claude_code"):
-    (found,) = lake.rows(f"select {columns} from meta.streams where source = '{source}'")
+    (found,) = lake.rows(
+        f"select {columns} from meta.streams where source = '{source}'"
+    )
     return found
 
 
 def is_consistent(lake):
     """Nothing doubled, and each checkpoint counts exactly the rows of its stream."""
     for source in ("claude_code", "codex"):
-        assert lake.rows(
-            f"select stream_id, record_key from raw.{source} group by all having count(*) > 1"
-        ) == []
-        assert lake.rows(
-            f"""
+        assert (
+            lake.rows(
+                f"""
+                select stream_id, record_key from raw.{source}
+                group by all having count(*) > 1
+                """
+            )
+            == []
+        )
+        assert (
+            lake.rows(
+                f"""
             select path, records, rows
             from (select stream_id, count(*) as rows from raw.{source} group by all)
             full join (from meta.streams where source = '{source}') using (stream_id)
             where coalesce(records, 0) <> coalesce(rows, 0)
             """
-        ) == []
-    with lake.open() as connection:
-        for name in tables(connection, "staging"):
-            doubled = connection.execute(
-                f"""
+            )
+            == []
+        )
+    for name in tables(lake.connection, "staging"):
+        doubled = lake.connection.execute(
+            f"""
                 select stream_id, generation, seq, part from {name}
                 group by all having count(*) > 1
                 """
-            ).fetchall()
-            assert (name, doubled) == (name, [])
+        ).fetchall()
+        assert (name, doubled) == (name, [])
 
 
 # -- load twice = load once
@@ -166,22 +177,30 @@ def test_a_second_load_finds_nothing_and_writes_nothing(lake):
                 root
                 for case in CASES[::7]
                 for root in next(
-                    p.roots for p in plans(lake.home / case.name) if p.adapter is plan.adapter
+                    p.roots
+                    for p in plans(lake.home / case.name)
+                    if p.adapter is plan.adapter
                 )
             ],
         )
         for plan in plans(lake.home)
     ]
-    with lake.open() as connection:
-        first = load(connection, now, refresh=refreshed)
-        before = tables(connection, "raw", "staging", "meta", "core")
-        second = load(connection, now, refresh=refreshed)
-        after = tables(connection, "raw", "staging", "meta", "core")
+    connection = lake.connection
+    first = load(connection, now, refresh=refreshed)
+    before = tables(connection, "raw", "staging", "meta", "core")
+    second = load(connection, now, refresh=refreshed)
+    after = tables(connection, "raw", "staging", "meta", "core")
     assert first.wrote
-    assert (second.wrote, second.total("read"), second.total("records")) == (False, 0, 0)
+    assert (second.wrote, second.total("read"), second.total("records")) == (
+        False,
+        0,
+        0,
+    )
     same(before, after)
+    lake.close()
     bytes_before = lake.path.read_bytes()
     lake.load(now)
+    lake.close()
     assert lake.path.read_bytes() == bytes_before
 
 
@@ -379,11 +398,19 @@ def test_equal_lines_are_each_kept_and_counted_once(lake, disk):
 
 def test_blank_lines_line_ends_of_windows_and_marks_are_no_trouble(lake, disk):
     disk.write(
-        b"\xef\xbb\xbf" + row(1) + b"\r\n\r\n\n   \n" + row(2) + b"\n\0\0\0" + row(3) + b"\n"
+        b"\xef\xbb\xbf"
+        + row(1)
+        + b"\r\n\r\n\n   \n"
+        + row(2)
+        + b"\n\0\0\0"
+        + row(3)
+        + b"\n"
     )
     quick(lake)
     assert messages(lake) == [1, 2, 3]
-    assert [seq for (seq,) in lake.rows("select seq from raw.claude_code order by 1")] == [0, 4, 5]
+    assert [
+        seq for (seq,) in lake.rows("select seq from raw.claude_code order by 1")
+    ] == [0, 4, 5]
     assert lake.rows("select reason from meta.rejects") == []
 
 
@@ -391,7 +418,9 @@ def test_a_damaged_line_is_a_reject_with_its_place_and_is_kept(lake, disk):
     disk.write(lines(1) + b'{"type": "assistant", \xff\xfe\n' + lines(2))
     assert quick(lake).total("rejects") == 1
     assert messages(lake) == [1, 2]
-    ((seq, offset, reason),) = lake.rows("select seq, byte_offset, reason from meta.rejects")
+    ((seq, offset, reason),) = lake.rows(
+        "select seq, byte_offset, reason from meta.rejects"
+    )
     assert (seq, offset) == (1, len(lines(1)))
     assert reason.startswith("no JSON")
     kept = lake.rows("select payload, payload_bytes from raw.claude_code where seq = 1")
@@ -417,17 +446,27 @@ def test_a_line_that_is_too_long_is_a_reject_and_the_others_are_read(
     disk.append(lines(4))
     quick(lake)
     assert messages(lake) == [1, 3, 4]
-    assert [seq for (seq,) in lake.rows("select seq from raw.claude_code order by 1")] == [0, 1, 2, 3]
+    assert [
+        seq for (seq,) in lake.rows("select seq from raw.claude_code order by 1")
+    ] == [0, 1, 2, 3]
 
 
-def test_whether_a_line_is_too_long_does_not_depend_on_how_it_is_cut(monkeypatch, tmp_path):
+def test_whether_a_line_is_too_long_does_not_depend_on_how_it_is_cut(
+    monkeypatch, tmp_path
+):
     monkeypatch.setattr(jsonl, "MOST_LINE", 1000)
     file = tmp_path / "lines"
     file.write_bytes(b"a\n" + b"x" * 1500 + b"\n" + b"y" * 900 + b"\nb\n")
     found = []
     for chunk in (10, 700, 1600, 1 << 20):
-        read = [one for part in jsonl.read(str(file), None, chunk=chunk) for one in part.lines]
-        found.append([(one.seq, one.offset, one.size, one.data is None) for one in read])
+        read = [
+            one
+            for part in jsonl.read(str(file), None, chunk=chunk)
+            for one in part.lines
+        ]
+        found.append(
+            [(one.seq, one.offset, one.size, one.data is None) for one in read]
+        )
     assert found == [found[0]] * 4
 
 
@@ -462,14 +501,17 @@ def test_a_waiting_line_is_taken_when_its_file_has_become_old(lake, disk):
     aged(disk.session, 3590)
     quick(lake)
     assert messages(lake) == [1]
-    with lake.open() as connection:  # the same look at the file, an hour later
-        connection.execute("update meta.streams set mtime_ns = mtime_ns - 20_000_000_000")
+    # the same look at the file, an hour later
+    connection = lake.connection
+    connection.execute("update meta.streams set mtime_ns = mtime_ns - 20_000_000_000")
     aged(disk.session, 20)
     quick(lake)
     assert messages(lake) == [1, 2]
 
 
-def test_the_lines_after_one_that_was_taken_early_have_their_own_numbers(new_lake, disk):
+def test_the_lines_after_one_that_was_taken_early_have_their_own_numbers(
+    new_lake, disk
+):
     early, once = new_lake(), new_lake()
     disk.write(lines(1) + row(2))
     aged(disk.session)
@@ -493,7 +535,9 @@ def unreadable(path, monkeypatch):
         one.bind(path.name)
 
 
-def test_a_file_that_cannot_be_read_is_deferred_and_stops_nobody(lake, disk, monkeypatch):
+def test_a_file_that_cannot_be_read_is_deferred_and_stops_nobody(
+    lake, disk, monkeypatch
+):
     disk.write(lines(1))
     bad = disk.claude / "bbbbbbbb-0000-4000-8000-000000000002.jsonl"
     unreadable(bad, monkeypatch)
@@ -511,7 +555,9 @@ def test_a_file_that_cannot_be_read_is_deferred_and_stops_nobody(lake, disk, mon
     bad.write_bytes(lines(2))
     assert quick(lake).complete
     assert messages(lake) == [1, 2]
-    assert lake.rows("select distinct status, reason from meta.streams") == [("loaded", None)]
+    assert lake.rows("select distinct status, reason from meta.streams") == [
+        ("loaded", None)
+    ]
 
 
 def test_a_link_to_nowhere_is_deferred_and_said_once(lake, disk):
@@ -523,20 +569,21 @@ def test_a_link_to_nowhere_is_deferred_and_said_once(lake, disk):
     assert messages(lake) == [1]
 
 
-def test_of_a_damaged_archive_the_readable_part_is_kept_once(lake, disk):
-    data = rollout(12_000)
+def test_of_a_damaged_archive_the_readable_part_is_kept_once(lake, disk, monkeypatch):
+    monkeypatch.setitem(jsonl.read.__kwdefaults__, "chunk", 100_000)
+    data = rollout(3_000)
     packed = disk.thread.with_name(disk.thread.name + ".zst")
     whole = zstd.compress(data, level=1)
     packed.write_bytes(whole[: len(whole) * 2 // 3])
     report = quick(lake)
     assert len(report.sources["codex"].deferred) == 1
     kept = raw_rows(lake, "codex")
-    assert 0 < kept < 12_000
+    assert 0 < kept < 3_000
     quick(lake)
     assert raw_rows(lake, "codex") == kept
     packed.write_bytes(whole)
     assert quick(lake).complete
-    assert raw_rows(lake, "codex") == 12_002
+    assert raw_rows(lake, "codex") == 3_002
     is_consistent(lake)
 
 
@@ -574,7 +621,12 @@ def newer(plan):
 
 def test_a_newer_parser_parses_everything_again_though_the_files_are_gone(lake):
     for case in CASES:
-        if case.name in ("damaged_lines", "dirty_bytes", "generation_zero", "workflows"):
+        if case.name in (
+            "damaged_lines",
+            "dirty_bytes",
+            "generation_zero",
+            "workflows",
+        ):
             shutil.copytree(case.home, lake.home, dirs_exist_ok=True)
     lake.load()
     before = lake.all("staging", "core", without=("load_id",))
@@ -585,10 +637,14 @@ def test_a_newer_parser_parses_everything_again_though_the_files_are_gone(lake):
         shutil.rmtree(folder)
     report = lake.load(now)
     assert report.total("replayed") == lake.one(
-        "select (select count(*) from raw.claude_code) + (select count(*) from raw.codex)"
+        """
+        select (select count(*) from raw.claude_code) + (select count(*) from raw.codex)
+        """
     )
     same(before, lake.all("staging", "core", without=("load_id",)))
-    assert lake.rows("select * exclude load_id from meta.rejects order by all") == rejects
+    assert (
+        lake.rows("select * exclude load_id from meta.rejects order by all") == rejects
+    )
     assert lake.load(now).total("replayed") == 0
 
 
@@ -613,14 +669,14 @@ def test_the_newest_streams_are_loaded_first(lake, disk):
         aged(file, age * 100)
     disk.write(rollout(1), disk.thread)
     seen = []
-    with lake.open() as connection:
-        load(
-            connection,
-            plans(lake.home),
-            on_progress=lambda report: seen.append(
-                [one.source for one in report.sources.values() if one.read]
-            ),
-        )
+    connection = lake.connection
+    load(
+        connection,
+        plans(lake.home),
+        on_progress=lambda report: seen.append(
+            [one.source for one in report.sources.values() if one.read]
+        ),
+    )
     assert seen[0] == ["codex"]
     order = "select payload::json->>'$.uuid' from raw.claude_code"
     assert lake.rows(order) == [("u1",), ("u2",), ("u3",)]

@@ -23,11 +23,11 @@ ACCEPT = os.environ.get("AGENTLAKE_ACCEPT") == "1"
 def test_a_golden_case_gives_its_rows(case, new_lake, tmp_path):
     home = copied(case, tmp_path / case.name)
     found = {}
-    with new_lake().open() as connection:
-        load(connection, plans(home), refresh=refreshed)
-        for check in case.checks:
-            rows = connection.execute(check["sql"]).fetchall()
-            found[check["name"]] = [[_plain(value) for value in row] for row in rows]
+    connection = new_lake().connection
+    load(connection, plans(home), refresh=refreshed)
+    for check in case.checks:
+        rows = connection.execute(check["sql"]).fetchall()
+        found[check["name"]] = [[_plain(value) for value in row] for row in rows]
     for check in case.checks:
         assert found[check["name"]] == check["rows"], check["why"]
         for mistake, rows in check["wrong"].items():
@@ -72,7 +72,7 @@ def _lines(case, path, seq, given, rejects):
 def test_an_adapter_keeps_its_promises(promise, source, tmp_path):
     for case in CASES:
         for plan in plans(case.home):
-            if plan.adapter.SOURCE == source:
+            if source == plan.adapter.SOURCE:
                 for at, root in enumerate(plan.roots):
                     scratch = tmp_path / f"{case.source}.{case.name}{at}"
                     scratch.mkdir()
@@ -86,9 +86,7 @@ def test_two_sources_never_claim_one_file():
         for plan in plans(case.home)
         for root in plan.roots
     ]
-    homes = [
-        (adapter, case.home) for case in CASES for adapter in adapters().values()
-    ]
+    homes = [(adapter, case.home) for case in CASES for adapter in adapters().values()]
     assert claimed_twice(own + homes) == {}
 
 

@@ -16,15 +16,17 @@ from conftest import (
     same,
     tables,
 )
+from test_load import THREAD, event, rollout
 
 from agentlake.fixtures import FIXTURES_DIR
 from agentlake.pipelines.load.loader import load
+from agentlake.pipelines.warehouse.insert import insert_columns
 from agentlake.pipelines.warehouse.sql_models import models
 
 ACCEPT = os.environ.get("AGENTLAKE_ACCEPT") == "1"
 
-SHORT = 16
-PIECES = 8
+SHORT = 12
+PIECES = 5
 
 
 class Growing:
@@ -79,23 +81,23 @@ def warehouse(connection):
 
 
 def loaded_at_once(lake, now):
-    with lake.open() as connection:
-        load(connection, now, refresh=refreshed)
-        return warehouse(connection)
+    connection = lake.connection
+    load(connection, now, refresh=refreshed)
+    return warehouse(connection)
 
 
 def test_after_each_single_line_the_warehouse_equals_a_full_load(new_lake, tmp_path):
     homes = tmp_path / "homes"
     growing = [Growing(case, homes) for case in CASES]
     growing = [home for home in growing if len(home.bits) <= SHORT]
-    with new_lake().open() as connection:
-        for line in range(SHORT):
-            for home in growing:
-                home.grow(line, line + 1)
-            now = plans_apart(homes)
-            load(connection, now, refresh=refreshed)
-            if line % 5 == 0:
-                same(warehouse(connection), loaded_at_once(new_lake(), now))
+    connection = new_lake().connection
+    for line in range(SHORT):
+        for home in growing:
+            home.grow(line, line + 1)
+        now = plans_apart(homes)
+        load(connection, now, refresh=refreshed)
+        if line % 5 == 0:
+            same(warehouse(connection), loaded_at_once(new_lake(), now))
 
 
 def test_homes_that_grow_in_any_order_give_the_same_as_a_full_rebuild(
@@ -112,25 +114,21 @@ def test_homes_that_grow_in_any_order_give_the_same_as_a_full_rebuild(
         for case in CASES
         if case.name != "archived_and_compressed"
     ]
-    with new_lake().open() as connection:
-        for piece in range(PIECES):
-            for home in growing:
-                home.grow_piece(piece)
-            now = plans_apart(homes)
-            load(connection, now, refresh=refreshed)
-            if piece == PIECES // 2:
-                same(warehouse(connection), loaded_at_once(new_lake(), now))
-        by_touch = warehouse(connection)
-        rebuilt(connection)
-        same(by_touch, warehouse(connection))
+    connection = new_lake().connection
+    for piece in range(PIECES):
+        for home in growing:
+            home.grow_piece(piece)
+        now = plans_apart(homes)
+        load(connection, now, refresh=refreshed)
+    by_touch = warehouse(connection)
+    rebuilt(connection)
+    same(by_touch, warehouse(connection))
     same(by_touch, loaded_at_once(new_lake(), now))
 
 
 # -- small cases: rows in, rows out
 
-SQL_CASES = sorted(
-    file.parent for file in FIXTURES_DIR.glob("sql/*/*/expected.csv")
-)
+SQL_CASES = sorted(file.parent for file in FIXTURES_DIR.glob("sql/*/*/expected.csv"))
 DEFAULTS = {
     "source": "'codex'",
     "stream_id": "1",
@@ -152,9 +150,10 @@ def models_only(empty_warehouse, tmp_path_factory):
     """One warehouse for all cases; each of them is rolled back."""
     path = tmp_path_factory.mktemp("cases") / "lake.duckdb"
     shutil.copyfile(empty_warehouse, path)
-    with Lake(path, path.parent).open() as connection:
-        connection.execute("set TimeZone = 'UTC'")
-        yield connection
+    lake = Lake(path, path.parent)
+    lake.connection.execute("set TimeZone = 'UTC'")
+    yield lake.connection
+    lake.close()
 
 
 def csv(file):
@@ -237,9 +236,7 @@ FILE_SIZES = {"marts.session_summary": {"staging.messages"}}
 def test_data_flows_downhill(name):
     layer = name.split(".")[0]
     uphill = {
-        table
-        for table in models()[name].reads
-        if not table.startswith(MAY_READ[layer])
+        table for table in models()[name].reads if not table.startswith(MAY_READ[layer])
     }
     assert uphill - FILE_SIZES.get(name, set()) == set()
 
@@ -248,13 +245,250 @@ def test_every_model_is_unique_by_its_grain_over_all_cases_at_once(new_lake, tmp
     homes = tmp_path / "homes"
     for case in CASES:
         copied(case, homes / f"{case.source}.{case.name}")
-    with new_lake().open() as connection:
-        load(connection, plans_apart(homes), refresh=refreshed)
-        for model in models().values():
-            keys = ", ".join(model.grain)
-            doubled = connection.execute(
-                f"select {keys}, count(*) from {model.name} group by all having count(*) > 1"
-            ).fetchall()
-            assert (model.name, doubled) == (model.name, [])
-        sources = connection.execute("select distinct source from core.usage").fetchall()
-        assert len(sources) == len({case.source for case in CASES})
+    connection = new_lake().connection
+    load(connection, plans_apart(homes), refresh=refreshed)
+    for model in models().values():
+        keys = ", ".join(model.grain)
+        doubled = connection.execute(
+            f"""
+            select {keys}, count(*) from {model.name}
+            group by all having count(*) > 1
+            """
+        ).fetchall()
+        assert (model.name, doubled) == (model.name, [])
+    sources = connection.execute("select distinct source from core.usage").fetchall()
+    assert len(sources) == len({case.source for case in CASES})
+
+
+def test_a_thread_without_turns_does_not_depend_on_what_is_loaded_with_it(
+    lake, tmp_path
+):
+    """The header alone came first, of a thread that another load completes or not."""
+    other = "019b0000-0000-7000-8000-0000000000b2"
+    folder = lake.home / ".codex/sessions/2026/01/01"
+    folder.mkdir(parents=True)
+    name = "rollout-2026-01-01T00-00-00-{}.jsonl"
+    (folder / name.format(THREAD)).write_bytes(rollout(3))
+    lake.load()
+    said = {"type": "message", "role": "user", "content": "hi"}
+    header = {"id": other, "timestamp": "2025-12-31T00:00:00Z", "cwd": "/x"}
+    (folder / name.format(other)).write_bytes(
+        event(0, type="session_meta", payload=header)
+        + event(1, type="response_item", payload=said)
+    )
+    lake.load()
+    connection = lake.connection
+    by_touch = warehouse(connection)
+    rebuilt(connection)
+    same(by_touch, warehouse(connection))
+
+
+# -- sessions that are tied in every way that facts can tie them
+
+WORLDS = 40
+LOADS = 4
+
+
+class World:
+    """A few sessions of one source that share some kinds of ids, as no agent would."""
+
+    def __init__(self, number, source, order):
+        self.name = f"{source}{number}"
+        self.source = source
+        self.first_stream = number * 10 + (1000 if source == "codex" else 2000)
+        self.order = order
+        self.seqs = {}
+        self.shared = {kind for kind in "mrscktn" if order.random() < 0.3}
+        self.rows = {}
+
+    def one_of(self, session, kind, count, chance=1.0):
+        """An id of this kind, which other sessions have too if the world shares it."""
+        is_shared = kind in self.shared
+        if self.order.random() >= chance or (kind == "s" and not is_shared):
+            return None
+        whose = self.name if is_shared else f"{self.name}.own{session}"
+        return f"{whose}.{kind}{self.order.randrange(count)}"
+
+    def maybe(self, *values):
+        return self.order.choice(values)
+
+    def at(self):
+        minute, second = self.order.randrange(10), self.order.random() * 59.9
+        return f"2026-01-01 00:{minute:02}:{second:06.3f}Z"
+
+    def add(self, table, session, **values):
+        seq = self.seqs[session] = self.seqs.get(session, -1) + 1
+        lineage = {
+            "source": self.source,
+            "stream_id": self.first_stream + session,
+            "generation": 0,
+            "seq": seq,
+            "part": 0,
+            "session_id": f"{self.name}.s{session}",
+        }
+        self.rows.setdefault(table, []).append(lineage | values)
+
+    def go_on(self):
+        """What one load finds new."""
+        self.rows = {}
+        for session in range(4):
+            if self.order.random() < 0.5:
+                for _ in range(self.order.randrange(3)):
+                    self._message(session)
+                self._about(session)
+                if self.source == "codex":
+                    self._turns(session)
+        return self.rows
+
+    def _message(self, session):
+        message = self.one_of(session, "m", 6)
+        is_claude = self.source == "claude_code"
+        agent = self.maybe("a1", None, None, None) if is_claude else None
+        self.add(
+            "messages",
+            session,
+            agent_id=agent,
+            message_id=message,
+            record_id=self.one_of(session, "r", 6, 0.7),
+            parent_record_id=self.one_of(session, "r", 6, 0.5),
+            request_session_id=self.one_of(session, "s", 4, 0.07)
+            if is_claude
+            else None,
+            forked_from_session_id=self.one_of(session, "s", 4, 0.07)
+            if is_claude
+            else None,
+            role="user",
+            kind=self.maybe("prompt", "response", "command"),
+            sent_at=self.at(),
+            ordinal=self.maybe(None, 2, 4, 6),
+        )
+        self.add(
+            "blocks",
+            session,
+            agent_id=agent,
+            message_id=message,
+            block_index=0,
+            type="text",
+            text=self.maybe("a", "b"),
+        )
+        self.add(
+            "tool_calls",
+            session,
+            agent_id=agent,
+            message_id=message,
+            tool_call_id=self.one_of(session, "c", 3),
+            called_at=self.at(),
+        )
+        if is_claude:
+            self.add(
+                "usage",
+                session,
+                agent_id=agent,
+                message_id=self.maybe(message, message, ""),
+                request_id=self.maybe(None, f"{message}q1", f"{message}q2"),
+                record_id=self.one_of(session, "r", 6, 0.5),
+                kind="call",
+                call_part=self.maybe("", "", "advisor:0", "fallback:0"),
+                called_at=self.at(),
+                input_tokens=self.order.randrange(3),
+                output_tokens=self.order.randrange(3),
+            )
+
+    def _about(self, session):
+        parent = self.one_of(session, "s", 4, 0.5)
+        self.add(
+            "sessions",
+            session,
+            parent_session_id=parent,
+            relation=self.maybe("fork", "subagent", None) if parent else None,
+            replay_base=self.one_of(session, "s", 4, 0.1),
+            own_from_ordinal=self.maybe(None, None, None, 4),
+            started_at=self.at(),
+        )
+        title = self.maybe("t", "u")
+        leaf = self.one_of(session, "r", 6, 0.5)
+        self.add(
+            "sessions",
+            session,
+            title=title,
+            leaf_record_id=leaf,
+            title_source="summary" if leaf else "ai",
+        )
+        self.add(
+            "links",
+            session,
+            parent_session_id=self.one_of(session, "s", 4)
+            or f"{self.name}.gone{session}",
+            relation=self.maybe("fork", "copied", "continuation"),
+        )
+        self.add(
+            "tool_results",
+            session,
+            tool_call_id=self.one_of(session, "c", 3),
+            text=self.maybe("out", None),
+            finished_at=self.at(),
+        )
+        self.add(
+            "compactions",
+            session,
+            compaction_id=self.one_of(session, "k", 2),
+            trigger=self.maybe("auto", None),
+            compacted_at=self.at(),
+        )
+
+    def _turns(self, session):
+        for _ in range(self.order.randrange(4)):
+            total = self.order.randrange(5)
+            self.add(
+                "turns",
+                session,
+                turn_id=self.one_of(session, "t", 4, 0.6),
+                kind=self.maybe("context", "started", "ended"),
+                model=self.maybe("m", "n", None),
+                began_at=self.at(),
+                ordinal=self.maybe(None, 2, 4, 6),
+            )
+            self.add(
+                "usage",
+                session,
+                kind=self.maybe("counter", "counter", "counter", "record"),
+                call_part="",
+                turn_id=self.one_of(session, "t", 4, 0.3),
+                counter=f"{self.one_of(session, 'n', 1)}.{total}",
+                called_at=self.at(),
+                input_tokens=self.maybe(5, 10, None),
+                output_tokens=1,
+                total_input_tokens=total * 10,
+                total_cache_read_tokens=0,
+                total_cache_write_tokens=0,
+                total_output_tokens=total,
+            )
+
+
+def test_whatever_ties_sessions_together_a_refresh_equals_a_full_rebuild(lake):
+    order = random.Random(4)
+    worlds = [
+        World(number, source, order)
+        for number in range(WORLDS)
+        for source in ("claude_code", "codex")
+    ]
+    connection = lake.connection
+    for load_id in range(1, LOADS + 1):
+        rows = {}
+        for world in order.sample(worlds, len(worlds) * 2 // 3):
+            for table, more in world.go_on().items():
+                rows.setdefault(table, []).extend(more)
+        for table, found in rows.items():
+            names = sorted({name for row in found for name in row})
+            columns = {name: [row.get(name) for row in found] for name in names}
+            columns["load_id"] = [load_id] * len(found)
+            insert_columns(connection, f"staging.{table}", columns)
+        connection.execute(
+            "insert into meta.loads values ($1, now(), now(), 0, 0, 0, 0)",
+            [load_id],
+        )
+        refreshed(connection)
+    by_touch = tables(connection, "core")
+    rebuilt(connection)
+    same(by_touch, tables(connection, "core"))
+    assert sum(by_touch["core.messages"].values()) > 300

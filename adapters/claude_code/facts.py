@@ -38,7 +38,7 @@ class At(msgspec.Struct, frozen=True, gc=False):
     key: str
 
 
-# Python takes five times as long for a call with more than 15 keywords, and these two
+# A call with more than 15 keywords takes Python several times as long, and these two
 # are made of nearly every row: what is rare in a Message or Usage is put in later.
 
 

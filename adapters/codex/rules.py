@@ -79,7 +79,9 @@ def joined(parts: Parts) -> str | None:
 
 def parts_of(content: Parts) -> list[Part]:
     """The parts of a content; a bare text is one."""
-    return [Part("text", content)] if isinstance(content, str) else content or []
+    if not content:
+        return []
+    return [Part("text", content)] if isinstance(content, str) else content
 
 
 def is_injected(text: str | None) -> bool:

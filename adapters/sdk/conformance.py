@@ -39,9 +39,11 @@ Found: TypeAlias = list[tuple[Record, list[Fact], list[Reject]]]
 _DAMAGED = b'{"type": "assistant", "message": {"id": "m\xff'
 
 
-def streams_of(adapter: Adapter, root: Path, options: Options = {}) -> list[Stream]:
+def streams_of(
+    adapter: Adapter, root: Path, options: Options | None = None
+) -> list[Stream]:
     """What the adapter finds below a root."""
-    return list(adapter.discover(str(root), options))
+    return list(adapter.discover(str(root), options or {}))
 
 
 def records_of(stream: Stream) -> Iterator[Record]:
@@ -73,7 +75,7 @@ def everything(adapter: Adapter, streams: Iterable[Stream]) -> Found:
 
 def tree(root: Path) -> dict[str, tuple[int, ...]]:
     """Names, kinds, sizes, inodes and times of all that lies below a folder."""
-    found = {}
+    found: dict[str, tuple[int, ...]] = {}
     for folder, folders, files in os.walk(root):
         for name in (".", *folders, *files):
             path = Path(folder, name)
@@ -90,7 +92,9 @@ def nothing_is_touched(adapter: Adapter, root: Path, scratch: Path) -> None:
     everything(adapter, streams_of(adapter, root))
     after = tree(root)
     changed = {
-        path for path in before.keys() | after.keys() if before.get(path) != after.get(path)
+        path
+        for path in before.keys() | after.keys()
+        if before.get(path) != after.get(path)
     }
     assert not changed, f"changed by reading: {sorted(changed)}"
 
@@ -160,7 +164,9 @@ def facts_have_the_types_of_their_fields(
             assert again == fact, f"{_at(record)}: {fact} is not what it says"
 
 
-def keys_are_unique_within_a_stream(adapter: Adapter, root: Path, scratch: Path) -> None:
+def keys_are_unique_within_a_stream(
+    adapter: Adapter, root: Path, scratch: Path
+) -> None:
     """So that a record is never taken for another one, nor loaded twice."""
     del scratch
     for stream in streams_of(adapter, root):

@@ -86,10 +86,9 @@ class Progress:
         now = time.monotonic()
         if now - self._shown_at > _EVERY_S:
             self._shown_at = now
-            self._show(
-                f"{report.total('read'):,} streams read,"
-                f" {report.total('records'):,} records ..."
-            )
+            records = report.total("records")  # of what is written already
+            written = f", {records:,} records written" if records else ""
+            self._show(f"{report.total('read'):,} streams read{written} ...")
 
     def refreshing(self) -> None:
         """Say that the models are being refreshed."""

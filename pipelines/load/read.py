@@ -156,7 +156,7 @@ class _Keys:
             self._occurrences[content_hash] = 0
 
     def _ask(self, query: str, **parameters: object) -> list[tuple[Any, ...]]:
-        """Ask raw about this stream, beside the thread that writes on the connection."""
+        """Ask raw about this stream, beside the thread that writes."""
         with second(self._connection) as beside:
             stream = {"id": self._work.checkpoint.stream_id}
             return beside.execute(query, stream | parameters).fetchall()

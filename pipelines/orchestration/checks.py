@@ -9,6 +9,7 @@ A check never stops the models after it: wrong rows are shown, and the rest is t
 
 import re
 from collections.abc import Iterator, Mapping, Sequence, Set
+from datetime import UTC, datetime
 from typing import Any
 
 import dagster as dg
@@ -34,6 +35,8 @@ class Promise(msgspec.Struct, frozen=True, kw_only=True):
     broken: str
     description: str
     severity: dg.AssetCheckSeverity
+    never_null: str | None = None
+    """The column of a not_null."""
     shown: tuple[str, ...]
     """Columns that say which row it is, and what is wrong with it."""
 
@@ -70,6 +73,7 @@ def _not_null(model: Model, column: str) -> Promise:
     return Promise(
         name=f"not_null_{column}",
         broken=f"{column} is null",
+        never_null=column,
         description=f"{column} is never null.",
         severity=ERROR,
         shown=model.grain,
@@ -80,7 +84,7 @@ def _expect(model: Model, condition: str, columns: Set[str]) -> Promise:
     words = dict.fromkeys(re.findall(r"\w+", condition))
     named = [word for word in words if word in columns]
     return Promise(
-        name="_".join(("expect", *named)),
+        name="_".join(("expect", *named[:1])),
         broken=f"({condition}) is not true",
         description=f"`{condition}` holds for every row.",
         severity=WARN,
@@ -188,7 +192,7 @@ def result(
     if rows is not None:
         metadata["rows_checked"] = rows
     if bad_rows is not None:
-        metadata[f"first_{SHOWN_ROWS}"] = bad_rows
+        metadata["examples"] = bad_rows
     return dg.AssetCheckResult(
         asset_key=asset,
         check_name=name,
@@ -222,6 +226,8 @@ def as_table(
 
 
 def _plain(value: object) -> str | int | float | bool | None:
+    if isinstance(value, datetime):
+        return f"{value.astimezone(UTC).replace(tzinfo=None)} UTC"
     return value if isinstance(value, str | int | float | None) else str(value)
 
 

@@ -7,6 +7,7 @@ so that a broken model is found when Dagster starts, by name.
 import ast
 import inspect
 import json
+from collections.abc import Set
 from functools import cache
 
 import dagster as dg
@@ -86,7 +87,9 @@ def staging_schema(fact: type[Fact], types: Types) -> dg.TableSchema:
     )
 
 
-def model_schema(model: Model, types: Types, parser: Connection) -> dg.TableSchema:
+def model_schema(
+    model: Model, types: Types, never_null: Set[str], parser: Connection
+) -> dg.TableSchema:
     """The columns of one model; a column that is passed on says from where."""
     (text,) = parser.execute("select json_serialize_sql($1)", [model.query]).fetchall()[
         0
@@ -102,10 +105,15 @@ def model_schema(model: Model, types: Types, parser: Connection) -> dg.TableSche
             comes = f"{found[0] or 'From'} {found[1]}.{found[2]}."
         description = " ".join(filter(None, (meaning, comes)))
         shown.append(
-            _column(name, kind, description or None, is_key=model.grain == (name,))
+            _column(
+                name,
+                kind,
+                description or None,
+                nullable=name not in never_null,
+                is_key=model.grain == (name,),
+            )
         )
-    constraints = dg.TableConstraints([f"one row per {', '.join(model.grain)}"])
-    return dg.TableSchema(shown, constraints)
+    return dg.TableSchema(shown)
 
 
 def _column(

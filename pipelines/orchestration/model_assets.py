@@ -49,6 +49,12 @@ def is_helper(model: Model) -> bool:
 
 def _model_asset(model: Model, types: Types, binder: Connection) -> dg.AssetsDefinition:
     key = asset_key(model.name)
+    promised = promises(model, types[model.name].keys(), binder)
+    never_null = {one.never_null for one in promised if one.never_null}
+    if is_helper(model):
+        # It is computed as part of what reads it: to count and check it as well would
+        # cost that once more in every run. Its header is held true by the tests.
+        promised = []
     spec = dg.AssetSpec(
         key,
         deps=reads(model),
@@ -58,15 +64,10 @@ def _model_asset(model: Model, types: Types, binder: Connection) -> dg.AssetsDef
         code_version=fingerprint(model.name),
         metadata={
             "dagster/table_name": model.name,
-            "dagster/column_schema": model_schema(model, types, binder),
+            "dagster/column_schema": model_schema(model, types, never_null, binder),
             **code_reference(model.path, "the query"),
         },
     )
-    # A helper is computed as part of what reads it: to count and check it as well
-    # would cost that once more in every run. Its header is held true by the tests.
-    promised = promises(model, types[model.name].keys(), binder)
-    if is_helper(model):
-        promised = []
     check_specs = {
         one.name: dg.AssetCheckSpec(one.name, asset=key, description=one.description)
         for one in promised

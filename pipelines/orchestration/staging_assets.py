@@ -56,8 +56,8 @@ def _spec(fact: type[Fact], sources: Sequence[str], types: Types) -> dg.AssetSpe
     return dg.AssetSpec(
         _key(fact),
         deps=[dg.AssetKey(["raw", source]) for source in sources],
-        description=f"{inspect.getdoc(fact)}\n\nEvery occurrence on disk, copies"
-        " included. Made by `parse` from raw, in the transaction of its records.",
+        description=f"{inspect.getdoc(fact)}\n\nWritten by the load in the"
+        " transaction of its records: every occurrence on disk, copies included.",
         group_name="staging",
         kinds={"python", "duckdb"},
         metadata={

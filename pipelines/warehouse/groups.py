@@ -24,6 +24,9 @@ _IDS = """
     select source, message_id, session_id
     from staging.usage where load_id > $since and message_id <> ''
     union
+    select source, compaction_id, session_id
+    from staging.compactions where load_id > $since
+    union
     select source, counter, session_id
     from staging.usage where load_id > $since and counter is not null"""
 

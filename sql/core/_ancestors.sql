@@ -16,12 +16,12 @@ with recursive
         from parents
         where has_copy
         union
-        select above.source, above.session_id, parents.parent_session_id
-        from above
+        select below.source, below.session_id, parents.parent_session_id as ancestor_id
+        from above as below
         inner join
             parents
-            on parents.source = above.source
-            and parents.session_id = above.ancestor_id
+            on parents.source = below.source
+            and parents.session_id = below.ancestor_id
     )
 
 select source, session_id, ancestor_id

@@ -27,7 +27,8 @@ with
         group by all
     ),
     providers as (
-        select source, session_id, arg_min(provider, (generation, seq)) as provider
+        select
+            source, session_id, arg_min(provider, place_of(generation, seq)) as provider
         from staging.sessions
         where provider is not null
         group by all
@@ -64,7 +65,7 @@ left join
     searches
     on searches.source = calls.source
     and searches.message_id = calls.message_id
-where calls.rank = 1 and not calls.is_replaced
+where calls.is_bill and not calls.is_replaced
 union all by name
 select
     calls.source,
@@ -90,7 +91,7 @@ select
     calls.web_search_requests,
     calls.service_tier,
     calls.reported_cost_usd,
-    count(*) over (partition by calls.source, calls.usage_id) - 1 as copies,
+    calls.copies,
     calls.stream_id,
     calls.generation,
     calls.seq
@@ -105,4 +106,4 @@ left join
     providers
     on providers.source = calls.source
     and providers.session_id = calls.session_id
-qualify calls.dropped_by is null
+where calls.dropped_by is null

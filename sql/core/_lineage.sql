@@ -7,29 +7,31 @@ why     A subagent's parent is its session, a thread's the one its header names,
         messages and does not say why goes on from it.
 */
 with recursive
+    spoken as (select distinct source, session_id, agent_id from core.messages),
     named as (
         select source, session_id, parent_session_id, relation, 1 as trust, seq
         from staging.sessions
-        where agent_id is null and parent_session_id is not null
-        union all
-        select source, session_id, parent_session_id, relation, 2, seq
+        where agent_id is null
+        union all by name
+        select source, session_id, parent_session_id, relation, 2 as trust, seq
         from staging.links
         where agent_id is null and relation <> 'copied'
-        union all
-        select source, session_id, forked_from_session_id, 'fork', 3, seq
+        union all by name
+        select
+            source,
+            session_id,
+            coalesce(forked_from_session_id, request_session_id) as parent_session_id,
+            'fork' as relation,
+            if(forked_from_session_id is null, 4, 3) as trust,
+            seq
         from staging.messages
-        where forked_from_session_id is not null
-        union all
-        select source, session_id, request_session_id, 'fork', 4, seq
-        from staging.messages
-        where request_session_id is not null
-        union all
+        union all by name
         select
             messages.source,
             messages.session_id,
-            owners.session_id,
-            'continuation',
-            5,
+            owners.session_id as parent_session_id,
+            'continuation' as relation,
+            5 as trust,
             messages.seq
         from core.messages as messages
         inner join
@@ -43,25 +45,27 @@ with recursive
             source,
             session_id,
             arg_min(
-                parent_session_id, (trust, seq, parent_session_id)
-            ) as parent_session_id,
-            arg_min(relation, (trust, seq, parent_session_id)) as relation
+                (parent_session_id, relation), (trust, seq, parent_session_id)
+            ) as best
         from named
         where parent_session_id <> session_id
         group by all
     ),
     above as (
-        select source, session_id, parent_session_id as ancestor_id, 1 as depth
+        select source, session_id, best[1] as ancestor_id, 1 as depth
         from parents
         union
         select
-            above.source, above.session_id, parents.parent_session_id, above.depth + 1
-        from above
+            below.source,
+            below.session_id,
+            parents.best[1] as ancestor_id,
+            below.depth + 1 as depth
+        from above as below
         inner join
             parents
-            on parents.source = above.source
-            and parents.session_id = above.ancestor_id
-        where above.depth < 100
+            on parents.source = below.source
+            and parents.session_id = below.ancestor_id
+        where below.depth < 100
     ),
     roots as (
         select source, session_id, arg_max(ancestor_id, depth) as root_session_id
@@ -80,15 +84,15 @@ select
     spoken.session_id,
     spoken.agent_id,
     if(
-        spoken.agent_id is null, parents.parent_session_id, spoken.session_id
+        spoken.agent_id is null, parents.best[1], spoken.session_id
     ) as parent_session_id,
     coalesce(roots.root_session_id, spoken.session_id) as root_session_id,
     case
         when spoken.agent_id is not null
         then 'subagent'
-        else coalesce(parents.relation, relations.relation, 'main')
+        else coalesce(parents.best[2], relations.relation, 'main')
     end as relation
-from (select distinct source, session_id, agent_id from core.messages) as spoken
+from spoken
 left join
     parents on parents.source = spoken.source and parents.session_id = spoken.session_id
 left join roots on roots.source = spoken.source and roots.session_id = spoken.session_id

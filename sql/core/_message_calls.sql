@@ -1,111 +1,97 @@
 /*
 One row per record that shows the usage of a request, in formats that name the request
-by its message; rank 1 is the record that is the bill.
+by its message; is_bill marks the one record of a call that counts.
 
 grain   source, stream_id, generation, seq, part
 why     A reply is written once per content block and each time repeats the usage as
         far as it was known then; resumed, forked and branched sessions repeat it in
-        further files. So one whole record per message counts: the largest output,
-        then the one that knows its end, then the latest. One id with two requests
-        whose prompts differ is an id that a gateway used twice: two calls.
+        further files. So one whole record per call counts: the largest output, then
+        the one that knows its end, then the latest. The call belongs to the session
+        to which a message would (core._message_owners).
 */
 with
-    rows as (
-        select
-            *,
-            coalesce(
-                nullif(message_id, ''),
-                nullif(request_id, ''),
-                coalesce(request_session_id, forked_from_session_id, session_id)
-                || ':'
-                || coalesce(record_id, stream_id || '.' || seq)
-            ) as call_key,
-            coalesce(input_tokens, 0)
-            || '/'
-            || coalesce(cache_read_tokens, 0)
-            || '/'
-            || coalesce(cache_write_tokens, 0) as prompt
-        from staging.usage
-        where kind = 'call'
+    keyed as (
+        select records.*, coalesce(began.first_at, timestamptz 'infinity') as named_at
+        from core._usage_keys as records
+        left join
+            core._session_starts as began
+            on began.source = records.source
+            and began.session_id = records.named_id
     ),
-    requests as (
+    fallbacks as (
+        select distinct source, call_key
+        from keyed
+        where starts_with(call_part, 'fallback:')
+    ),
+    calls as (
         select
             source,
             call_key,
-            request_id,
-            arg_max(prompt, coalesce(output_tokens, -1)) as prompt
-        from rows
-        where request_id <> '' and call_part = ''
+            call_part,
+            call_key || if(call_part = '', '', '#' || call_part) as usage_id,
+            count(*) - 1 as copies,
+            min(called_at) as first_at,
+            max(reported_cost_usd) as call_cost_usd,
+            arg_max(
+                (stream_id, generation, seq, part),
+                (
+                    coalesce(output_tokens, -1),
+                    coalesce(cast(is_final as integer), -1),
+                    coalesce(called_at, timestamptz '-infinity'),
+                    generation,
+                    seq,
+                    - stream_id,
+                    - part
+                )
+            ) as bill,
+            arg_min(
+                (named_id, agent_id),
+                (
+                    is_hearsay,
+                    named_at,
+                    named_id,
+                    coalesce(called_at, timestamptz 'infinity'),
+                    coalesce(agent_id, '')
+                )
+            ) as owned_by
+        from keyed
         group by all
-    ),
-    reused as (
-        select source, call_key, min(request_id) as first_request_id
-        from requests
-        where prompt <> '0/0/0'
-        group by all
-        having count(distinct prompt) > 1
-    ),
-    keyed as (
-        select
-            rows.* exclude (call_key, prompt),
-            case
-                when reused.call_key is null
-                then rows.call_key
-                else
-                    rows.call_key
-                    || '@'
-                    || coalesce(nullif(rows.request_id, ''), reused.first_request_id)
-            end as call_key,
-            coalesce(
-                rows.request_session_id, rows.forked_from_session_id, rows.session_id
-            ) as candidate_id,
-            coalesce(rows.request_session_id, rows.forked_from_session_id)
-            is not null as is_marked,
-            coalesce(starts.first_at, 'infinity'::timestamptz) as candidate_at
-        from rows
-        left join
-            reused on reused.source = rows.source and reused.call_key = rows.call_key
-        left join
-            core._session_starts as starts
-            on starts.source = rows.source
-            and starts.session_id = coalesce(
-                rows.request_session_id, rows.forked_from_session_id, rows.session_id
-            )
     )
 
 select
-    *,
-    call_key || if(call_part = '', '', '#' || call_part) as usage_id,
-    row_number() over best as rank,
-    count(*) over same - 1 as copies,
-    min(called_at) over same as first_at,
-    max(reported_cost_usd) over same as call_cost_usd,
-    first_value(candidate_id) over (
-        same order by is_marked, candidate_at, candidate_id
-    ) as owner_session_id,
-    first_value(agent_id) over (
-        same
-        order by
-            is_marked,
-            candidate_at,
-            candidate_id,
-            called_at nulls last,
-            agent_id nulls first
-    ) as owner_agent_id,
-    call_part = ''
-    and bool_or(starts_with(call_part, 'fallback:')) over (
-        partition by source, call_key
-    ) as is_replaced
+    keyed.source,
+    keyed.stream_id,
+    keyed.generation,
+    keyed.seq,
+    keyed.part,
+    calls.usage_id,
+    keyed.session_id,
+    keyed.agent_id,
+    calls.owned_by[1] as owner_session_id,
+    calls.owned_by[2] as owner_agent_id,
+    keyed.message_id,
+    keyed.call_part,
+    keyed.provider,
+    keyed.model,
+    keyed.called_at,
+    keyed.input_tokens,
+    keyed.cache_read_tokens,
+    keyed.cache_write_tokens,
+    keyed.cache_write_1h_tokens,
+    keyed.output_tokens,
+    keyed.reasoning_tokens,
+    keyed.web_search_requests,
+    keyed.service_tier,
+    calls.first_at,
+    calls.call_cost_usd,
+    calls.copies,
+    (keyed.stream_id, keyed.generation, keyed.seq, keyed.part) = calls.bill as is_bill,
+    keyed.call_part = '' and fallbacks.call_key is not null as is_replaced
 from keyed
-window
-    same as (partition by source, call_key, call_part),
-    best as (
-        partition by source, call_key, call_part
-        order by
-            output_tokens desc nulls last,
-            is_final desc nulls last,
-            called_at desc nulls last,
-            generation desc,
-            seq desc,
-            stream_id
-    )
+inner join
+    calls
+    on calls.source = keyed.source
+    and calls.call_key = keyed.call_key
+    and calls.call_part = keyed.call_part
+left join
+    fallbacks on fallbacks.source = keyed.source and fallbacks.call_key = keyed.call_key

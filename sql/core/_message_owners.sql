@@ -14,11 +14,9 @@ with
             coalesce(
                 request_session_id, forked_from_session_id, session_id
             ) as session_id,
-            bool_and(
-                coalesce(request_session_id, forked_from_session_id) is not null
-            ) as is_hearsay
+            coalesce(request_session_id, forked_from_session_id)
+            is not null as is_hearsay
         from staging.messages
-        group by all
     )
 
 select
@@ -28,13 +26,13 @@ select
         candidates.session_id,
         (
             candidates.is_hearsay,
-            coalesce(starts.first_at, 'infinity'::timestamptz),
+            coalesce(began.first_at, timestamptz 'infinity'),
             candidates.session_id
         )
     ) as session_id
 from candidates
 left join
-    core._session_starts as starts
-    on starts.source = candidates.source
-    and starts.session_id = candidates.session_id
+    core._session_starts as began
+    on began.source = candidates.source
+    and began.session_id = candidates.session_id
 group by all

@@ -14,60 +14,64 @@ why     A forked or spawned thread begins with a copy of its parent's history, s
         burst    the parent is not here: what was written within a second.
 */
 with
+    heads as (
+        select *, has_copy and not parent_is_here as is_orphan
+        from core._thread_heads
+        where replay_base is null
+    ),
     records as (
-        select source, stream_id, generation, seq, ordinal, sent_at as at
+        select source, stream_id, generation, seq, ordinal, sent_at as written_at
         from staging.messages
         union all
-        select source, stream_id, generation, seq, ordinal, began_at
+        select source, stream_id, generation, seq, ordinal, began_at as written_at
         from staging.turns
         union all
-        select source, stream_id, generation, seq, ordinal, called_at
+        select source, stream_id, generation, seq, ordinal, called_at as written_at
         from staging.usage
     ),
-    by_ordinal as (
-        select heads.source, heads.stream_id, heads.generation, min(seq) as own_from_seq
-        from core._thread_heads as heads
-        inner join
-            records
-            on records.source = heads.source
-            and records.stream_id = heads.stream_id
-            and records.generation = heads.generation
-            and records.ordinal >= heads.own_from_ordinal
-        group by all
-    ),
-    by_turns as (
+    by_record as (
         select
             heads.source,
             heads.stream_id,
             heads.generation,
-            min(turns.seq) filter (where theirs.turn_id is null) as own_from_seq,
-            count(theirs.turn_id) as shared
-        from core._thread_heads as heads
-        inner join
-            staging.turns as turns
-            on turns.source = heads.source
-            and turns.stream_id = heads.stream_id
-            and turns.generation = heads.generation
-            and turns.turn_id is not null
-            and turns.kind in ('context', 'started')
-        left join
-            (select distinct source, session_id, turn_id from staging.turns) as theirs
-            on theirs.source = heads.source
-            and theirs.session_id = heads.parent_session_id
-            and theirs.turn_id = turns.turn_id
-        where heads.has_turn_ids
-        group by all
-    ),
-    by_burst as (
-        select heads.source, heads.stream_id, heads.generation, min(seq) as own_from_seq
-        from core._thread_heads as heads
+            min(records.seq) filter (
+                where records.ordinal >= heads.own_from_ordinal
+            ) as from_ordinal,
+            min(records.seq) filter (
+                where records.written_at > heads.head_at + interval 1 second
+            ) as after_burst
+        from heads
         inner join
             records
             on records.source = heads.source
             and records.stream_id = heads.stream_id
             and records.generation = heads.generation
-            and records.at > heads.head_at + interval 1 second
-        where heads.has_copy and not heads.parent_is_here
+        where heads.own_from_ordinal is not null or heads.is_orphan
+        group by all
+    ),
+    known_turns as (select distinct source, session_id, turn_id from staging.turns),
+    by_turn as (
+        select
+            heads.source,
+            heads.stream_id,
+            heads.generation,
+            min(own.seq) filter (where theirs.turn_id is null) as own_from_seq,
+            count(theirs.turn_id) as shared
+        from heads
+        inner join
+            staging.turns as own
+            on own.source = heads.source
+            and own.stream_id = heads.stream_id
+            and own.generation = heads.generation
+        left join
+            known_turns as theirs
+            on theirs.source = heads.source
+            and theirs.session_id = heads.parent_session_id
+            and theirs.turn_id = own.turn_id
+        where
+            heads.has_turn_ids
+            and own.turn_id is not null
+            and own.kind in ('context', 'started')
         group by all
     )
 
@@ -89,27 +93,22 @@ select
     coalesce(
         case
             when heads.own_from_ordinal is not null
-            then by_ordinal.own_from_seq
+            then by_record.from_ordinal
             when heads.has_turn_ids
-            then by_turns.own_from_seq
-            else coalesce(runs.own_from_seq, by_burst.own_from_seq)
+            then by_turn.own_from_seq
+            else
+                coalesce(
+                    runs.own_from_seq, if(heads.is_orphan, by_record.after_burst, null)
+                )
         end,
         9223372036854775807
     ) as own_from_seq
-from core._thread_heads as heads
-left join by_ordinal using (source, stream_id, generation)
-left join by_turns using (source, stream_id, generation)
+from heads
+left join by_record using (source, stream_id, generation)
+left join by_turn using (source, stream_id, generation)
 left join core._replay_runs as runs using (source, stream_id, generation)
-left join by_burst using (source, stream_id, generation)
 where
-    heads.replay_base is null
-    and (
-        heads.own_from_ordinal is not null
-        or by_turns.shared > 0
-        or runs.own_from_seq is not null
-        or (
-            heads.parent_session_id is not null
-            and heads.has_copy
-            and not heads.parent_is_here
-        )
-    )
+    heads.own_from_ordinal is not null
+    or by_turn.shared > 0
+    or runs.own_from_seq is not null
+    or (heads.parent_session_id is not null and heads.is_orphan)

@@ -12,17 +12,21 @@ with
         from core.messages
         where not is_copied
         union all
-        select source, session_id, null, head_at
+        select source, session_id, null as agent_id, head_at as moment
         from core._thread_heads
         union all
-        select turns.source, turns.session_id, null, turns.began_at
+        select
+            turns.source, turns.session_id, null as agent_id, turns.began_at as moment
         from staging.turns as turns
         left join core._replays as replays using (source, stream_id, generation)
         where turns.seq >= coalesce(replays.own_from_seq, 0)
         union all
-        select source, session_id, agent_id, called_at
-        from core._counter_calls
-        where not is_replay
+        select usage.source, usage.session_id, usage.agent_id, usage.called_at as moment
+        from staging.usage as usage
+        left join core._replays as replays using (source, stream_id, generation)
+        where
+            usage.kind in ('counter', 'record')
+            and usage.seq >= coalesce(replays.own_from_seq, 0)
     )
 
 select source, session_id, agent_id, min(moment) as started_at, max(moment) as ended_at

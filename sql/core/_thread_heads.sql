@@ -6,6 +6,11 @@ why     Whether a thread may begin with copied history shows in its header: it n
         a parent, or the headers of its ancestors were copied after it.
 */
 with
+    turned as (
+        select source, session_id, count(turn_id) > 0 as has_turn_ids
+        from staging.turns
+        group by all
+    ),
     headers as (
         select
             source,
@@ -19,17 +24,13 @@ with
             arg_min(own_from_ordinal, seq) as own_from_ordinal,
             coalesce(arg_min(relation, seq) = 'fork', false) as is_fork
         from staging.sessions
-        where title_source is null and source in (select source from staging.turns)
+        where title_source is null and source in ('codex')
         group by all
     ),
     copied as (
         select distinct source, stream_id, generation
         from staging.links
         where relation = 'copied'
-    ),
-    here as (select distinct source, session_id from staging.turns),
-    with_turn_ids as (
-        select distinct source, session_id from staging.turns where turn_id is not null
     )
 
 select
@@ -43,10 +44,9 @@ select
     headers.replay_base,
     headers.own_from_ordinal,
     headers.is_fork or copied.stream_id is not null as has_copy,
-    parent.session_id is not null as parent_is_here,
-    parent_turns.session_id is not null
-    and own_turns.session_id is not null as has_turn_ids,
-    own_turns.session_id is not null as has_own_turn_ids
+    parents.session_id is not null as parent_is_here,
+    coalesce(own.has_turn_ids, false) as has_own_turn_ids,
+    coalesce(own.has_turn_ids and parents.has_turn_ids, false) as has_turn_ids
 from headers
 left join
     copied
@@ -54,14 +54,8 @@ left join
     and copied.stream_id = headers.stream_id
     and copied.generation = headers.generation
 left join
-    here as parent
-    on parent.source = headers.source
-    and parent.session_id = headers.parent_session_id
+    turned as parents
+    on parents.source = headers.source
+    and parents.session_id = headers.parent_session_id
 left join
-    with_turn_ids as parent_turns
-    on parent_turns.source = headers.source
-    and parent_turns.session_id = headers.parent_session_id
-left join
-    with_turn_ids as own_turns
-    on own_turns.source = headers.source
-    and own_turns.session_id = headers.session_id
+    turned as own on own.source = headers.source and own.session_id = headers.session_id

@@ -23,8 +23,7 @@ with
                 then 3
                 else 4
             end as trust,
-            titles.generation,
-            titles.seq
+            place_of(titles.generation, titles.seq) as place
         from staging.sessions as titles
         left join
             staging.messages as leaf
@@ -39,29 +38,27 @@ with
         select
             source,
             session_id,
+            arg_min(text, (coalesce(sent_at, timestamptz 'infinity'), seq)) as text
+        from core.messages
+        where kind = 'prompt' and not is_copied and not is_sidechain
+        group by all
+    ),
+    offered as (
+        from given
+        union all by name
+        select
+            source,
+            session_id,
             trim(
                 regexp_extract(
                     trim(text, chr(10) || chr(13) || chr(9) || ' '), '^[^\r\n]*'
                 )
             ) as title,
             5 as trust,
-            0 as generation,
-            - seq as seq
-        from core.messages
-        where
-            kind = 'prompt' and text is not null and not is_copied and not is_sidechain
-        qualify
-            row_number() over (
-                partition by source, session_id order by sent_at nulls last, seq
-            )
-            = 1
-    )
-
-select source, session_id, arg_max(title, (- trust, generation, seq)) as title
-from
-    (
-        from given
-        union all by name
+            0 as place
         from prompts
     )
+
+select source, session_id, arg_max(title, (- trust, place, title)) as title
+from offered
 group by all

@@ -8,18 +8,31 @@ why     The model is set at the start of a turn. In order of trust: the record's
 */
 with
     settings as (
-        select source, session_id, stream_id, turn_id, model, generation, seq
+        select
+            source,
+            session_id,
+            stream_id,
+            turn_id,
+            model,
+            place_of(generation, seq) as place
         from staging.turns
         where model is not null
     ),
     by_turn as (
-        select source, session_id, turn_id, arg_max(model, (generation, seq)) as model
+        select source, session_id, turn_id, arg_max(model, place) as model
         from settings
         where turn_id is not null
         group by all
     ),
     needing as (
-        select source, session_id, stream_id, generation, seq, turn_id
+        select
+            source,
+            session_id,
+            stream_id,
+            generation,
+            seq,
+            turn_id,
+            place_of(generation, seq) as place
         from staging.usage
         where model is null and kind <> 'call'
     )
@@ -29,7 +42,7 @@ select
     needing.stream_id,
     needing.generation,
     needing.seq,
-    coalesce(by_turn.model, before.model, after.model) as model
+    coalesce(by_turn.model, earlier.model, later.model) as model
 from needing
 left join
     by_turn
@@ -37,14 +50,12 @@ left join
     and by_turn.session_id = needing.session_id
     and by_turn.turn_id = needing.turn_id
 asof left join
-    settings as before
-    on before.source = needing.source
-    and before.stream_id = needing.stream_id
-    and (before.generation::bigint << 40) + before.seq
-    <= (needing.generation::bigint << 40) + needing.seq
+    settings as earlier
+    on earlier.source = needing.source
+    and earlier.stream_id = needing.stream_id
+    and earlier.place <= needing.place
 asof left join
-    settings as after
-    on after.source = needing.source
-    and after.stream_id = needing.stream_id
-    and (after.generation::bigint << 40) + after.seq
-    >= (needing.generation::bigint << 40) + needing.seq
+    settings as later
+    on later.source = needing.source
+    and later.stream_id = needing.stream_id
+    and later.place >= needing.place

@@ -6,45 +6,34 @@ key     source, session_id
 checks  not_null(type)
 why     A message comes in several records (one per block), and the same records again
         in copies; equal content of one message is one block, wherever it lies. The
+        text is compared by its hash, and fetched for the blocks that are left. The
         content of tool calls and results is in core.tool_calls.
 */
 with
-    placed as (
+    contents as (
         select
             source,
-            stream_id,
-            generation,
-            seq,
-            part,
             session_id,
             message_id,
-            agent_id,
-            (
-                type,
-                coalesce(tool_call_id, ''),
-                if(text is null, cast(block_index as varchar), md5(text))
-            ) as content
+            type,
+            tool_call_id,
+            hash(text) as text_hash,
+            if(text is null, block_index, null) as textless_index,
+            min((coalesce(agent_id, ''), stream_id, generation, seq, part)) as place
         from staging.blocks
-    ),
-    first_seen as (
-        select *
-        from placed
-        qualify
-            row_number() over (
-                partition by source, session_id, message_id, content
-                order by agent_id nulls first, stream_id, generation, seq, part
-            )
-            = 1
+        group by all
     ),
     numbered as (
         select
-            *,
+            source,
+            session_id,
+            message_id,
+            place,
             row_number() over (
-                partition by source, session_id, message_id
-                order by agent_id nulls first, stream_id, generation, seq, part
+                partition by source, session_id, message_id order by place
             )
-            - 1 as place
-        from first_seen
+            - 1 as block_index
+        from contents
     )
 
 select
@@ -52,21 +41,21 @@ select
     numbered.source,
     numbered.session_id,
     numbered.message_id,
-    numbered.place as block_index,
+    numbered.block_index,
     -- facts
     blocks.type,
     blocks.text,
     blocks.tool_call_id,
     -- lineage
-    numbered.stream_id,
-    numbered.generation,
-    numbered.seq
+    blocks.stream_id,
+    blocks.generation,
+    blocks.seq
 from numbered
 inner join
     staging.blocks as blocks
     on blocks.source = numbered.source
     and blocks.session_id = numbered.session_id
-    and blocks.stream_id = numbered.stream_id
-    and blocks.generation = numbered.generation
-    and blocks.seq = numbered.seq
-    and blocks.part = numbered.part
+    and blocks.stream_id = numbered.place[2]
+    and blocks.generation = numbered.place[3]
+    and blocks.seq = numbered.place[4]
+    and blocks.part = numbered.place[5]

@@ -9,13 +9,19 @@ why     Copies keep the id: the oldest session has it. Versions without a bounda
 */
 with
     own as (
-        select compactions.*
+        select
+            compactions.*,
+            coalesce(began.first_at, timestamptz 'infinity') as session_first_at
         from staging.compactions as compactions
         left join
             core._replays as replays
             on replays.source = compactions.source
             and replays.stream_id = compactions.stream_id
             and replays.generation = compactions.generation
+        left join
+            core._session_starts as began
+            on began.source = compactions.source
+            and began.session_id = compactions.session_id
         where
             not coalesce(
                 compactions.seq > replays.head_seq
@@ -24,18 +30,14 @@ with
             )
     ),
     first_seen as (
-        select own.*
+        select *
         from own
-        left join
-            core._session_starts as starts
-            on starts.source = own.source
-            and starts.session_id = own.session_id
         qualify
             row_number() over (
-                partition by own.source, compaction_id
+                partition by source, compaction_id
                 order by
-                    starts.first_at,
-                    own.session_id,
+                    session_first_at,
+                    session_id,
                     agent_id nulls first,
                     generation,
                     seq,
@@ -59,7 +61,7 @@ select
     stream_id,
     generation,
     seq
-from first_seen as summary
+from first_seen
 where
     trigger is not null
     or source not in ('claude_code')
@@ -67,11 +69,11 @@ where
         select 1
         from staging.compactions as boundary
         where
-            boundary.source = summary.source
-            and boundary.session_id = summary.session_id
+            boundary.source = first_seen.source
+            and boundary.session_id = first_seen.session_id
             and boundary.trigger is not null
             and boundary.compacted_at
-            between summary.compacted_at
-            - interval 1 minute and summary.compacted_at
+            between first_seen.compacted_at
+            - interval 1 minute and first_seen.compacted_at
             + interval 1 minute
     )

@@ -10,44 +10,48 @@ why     A message is one answer or one prompt, however many records it took. It 
         it lies in the part of a thread that repeats its parent.
 */
 with
-    placed as (
-        select
-            messages.*,
-            coalesce(messages.request_session_id, messages.forked_from_session_id)
-            is not null
-            or coalesce(
-                messages.seq > replays.head_seq and messages.seq < replays.own_from_seq,
-                false
-            ) as says_copied
-        from staging.messages as messages
-        left join
-            core._replays as replays
-            on replays.source = messages.source
-            and replays.stream_id = messages.stream_id
-            and replays.generation = messages.generation
-    ),
     whole as (
         select
-            source,
-            session_id,
-            message_id,
+            records.source,
+            records.session_id,
+            records.message_id,
             arg_min(
                 (
-                    stream_id,
-                    generation,
-                    seq + part,  -- a document's messages are counted on from it
-                    agent_id,
-                    parent_record_id,
-                    role,
-                    kind,
-                    is_sidechain
+                    records.stream_id,
+                    records.generation,
+                    -- a document's messages are counted on from its record
+                    records.seq + records.part,
+                    records.agent_id,
+                    records.parent_record_id,
+                    records.role,
+                    records.kind,
+                    records.is_sidechain
                 ),
-                (coalesce(agent_id, ''), generation, seq, part, stream_id)
-            ) as first,
-            arg_max(model, (generation, seq)) as model,
-            min(sent_at) as sent_at,
-            bool_or(says_copied) as says_copied
-        from placed
+                (
+                    coalesce(records.agent_id, ''),
+                    records.generation,
+                    records.seq,
+                    records.part,
+                    records.stream_id
+                )
+            ) as opening,
+            arg_max(records.model, place_of(records.generation, records.seq)) as model,
+            min(records.sent_at) as sent_at,
+            bool_or(
+                records.request_session_id is not null
+                or records.forked_from_session_id is not null
+                or coalesce(
+                    records.seq > replays.head_seq
+                    and records.seq < replays.own_from_seq,
+                    false
+                )
+            ) as says_copied
+        from staging.messages as records
+        left join
+            core._replays as replays
+            on replays.source = records.source
+            and replays.stream_id = records.stream_id
+            and replays.generation = records.generation
         group by all
     ),
     texts as (
@@ -60,14 +64,10 @@ with
         where type in ('text', 'attachment')
         group by all
     ),
-    records as (
-        select distinct source, session_id, record_id, message_id
-        from staging.messages
-        where record_id is not null
-    ),
     parents as (
         select source, session_id, record_id, min(message_id) as message_id
-        from records
+        from staging.messages
+        where record_id is not null
         group by all
     )
 
@@ -76,20 +76,20 @@ select
     whole.source,
     whole.session_id,
     whole.message_id,
-    whole.first[3] as seq,
+    whole.opening[3] as seq,
     parents.message_id as parent_message_id,
-    whole.first[4] as agent_id,
+    whole.opening[4] as agent_id,
     -- facts
-    whole.first[6] as role,
-    whole.first[7] as kind,
+    whole.opening[6] as role,
+    whole.opening[7] as kind,
     whole.model,
     whole.sent_at,
     texts.text,
     whole.says_copied or owners.session_id <> whole.session_id as is_copied,
-    coalesce(whole.first[8], whole.first[4] is not null) as is_sidechain,
+    coalesce(whole.opening[8], whole.opening[4] is not null) as is_sidechain,
     -- lineage
-    whole.first[1] as stream_id,
-    whole.first[2] as generation
+    whole.opening[1] as stream_id,
+    whole.opening[2] as generation
 from whole
 inner join
     core._message_owners as owners
@@ -104,5 +104,5 @@ left join
     parents
     on parents.source = whole.source
     and parents.session_id = whole.session_id
-    and parents.record_id = whole.first[5]
+    and parents.record_id = whole.opening[5]
     and parents.message_id <> whole.message_id

@@ -26,13 +26,13 @@ with
             source,
             session_id,
             agent_id,
-            arg_min(cwd, (generation, seq)) as first_cwd,
-            arg_max(cwd, (generation, seq)) as cwd,
-            arg_max(git_branch, (generation, seq)) as git_branch,
-            arg_max(client_version, (generation, seq)) as client_version,
-            arg_max(entrypoint, (generation, seq)) as entrypoint,
-            arg_max(team, (generation, seq)) as team,
-            arg_max(agent_type, (generation, seq)) as agent_type
+            arg_min(cwd, place_of(generation, seq)) as first_cwd,
+            arg_max(cwd, place_of(generation, seq)) as cwd,
+            arg_max(git_branch, place_of(generation, seq)) as git_branch,
+            arg_max(client_version, place_of(generation, seq)) as client_version,
+            arg_max(entrypoint, place_of(generation, seq)) as entrypoint,
+            arg_max(team, place_of(generation, seq)) as team,
+            arg_max(agent_type, place_of(generation, seq)) as agent_type
         from staging.messages
         group by all
     ),
@@ -41,15 +41,15 @@ with
             source,
             session_id,
             agent_id,
-            arg_min(cwd, (generation, seq)) as cwd,
-            arg_min(git_branch, (generation, seq)) as git_branch,
-            arg_min(client_version, (generation, seq)) as client_version,
-            arg_min(entrypoint, (generation, seq)) as entrypoint,
-            arg_min(team, (generation, seq)) as team,
-            arg_min(agent_type, (generation, seq)) as agent_type,
-            arg_min(category, (generation, seq)) as category,
-            arg_min(relation, (generation, seq)) as relation,
-            arg_min(parent_session_id, (generation, seq)) as parent_session_id
+            arg_min(cwd, place_of(generation, seq)) as cwd,
+            arg_min(git_branch, place_of(generation, seq)) as git_branch,
+            arg_min(client_version, place_of(generation, seq)) as client_version,
+            arg_min(entrypoint, place_of(generation, seq)) as entrypoint,
+            arg_min(team, place_of(generation, seq)) as team,
+            arg_min(agent_type, place_of(generation, seq)) as agent_type,
+            arg_min(category, place_of(generation, seq)) as category,
+            arg_min(relation, place_of(generation, seq)) as relation,
+            arg_min(parent_session_id, place_of(generation, seq)) as parent_session_id
         from staging.sessions
         group by all
     )

@@ -4,170 +4,102 @@ One row per call of a tool, with its result.
 grain   source, session_id, tool_call_id
 key     source, session_id
 checks  not_null(status); expect(status in ('done', 'failed', 'no_result'))
-why     Forks and subagents repeat calls under the same id: a call belongs to the
-        session of its message. Results come in pieces (output, duration, exit code)
-        and may lie in a file of their own. A call without result was interrupted,
-        or its result is not written yet.
+why     Of several records of one call the first counts. Results come in pieces (output,
+        duration, exit code), again in each copy of the call, and may lie in a file of
+        their own. A call without result was interrupted, or its result is not written
+        yet. Texts are fetched last, by place: they are nearly all of the data.
 */
 with
-    occurrences as (
-        select
-            calls.source,
-            calls.session_id as found_in,
-            coalesce(owners.session_id, calls.session_id) as owner_id,
-            replays.parent_session_id,
-            coalesce(
-                calls.seq > replays.head_seq and calls.seq < replays.own_from_seq, false
-            ) as is_replay,
-            calls.tool_call_id,
-            calls.message_id,
-            calls.agent_id,
-            calls.called_at,
-            calls.stream_id,
-            calls.generation,
-            calls.seq,
-            calls.part
-        from staging.tool_calls as calls
-        left join
-            core._message_owners as owners
-            on owners.source = calls.source
-            and owners.message_id = calls.message_id
-        left join
-            core._replays as replays
-            on replays.source = calls.source
-            and replays.stream_id = calls.stream_id
-            and replays.generation = calls.generation
-    ),
-    originals as (
-        select
-            above.source,
-            above.session_id,
-            calls.tool_call_id,
-            min(calls.owner_id) as owner_id
-        from core._ancestors as above
-        inner join
-            occurrences as calls
-            on calls.source = above.source
-            and calls.found_in = above.ancestor_id
-        where not calls.is_replay
-        group by all
-    ),
     calls as (
         select
-            occurrences.* exclude (owner_id, parent_session_id, is_replay),
-            case
-                when not occurrences.is_replay
-                then occurrences.owner_id
-                else
-                    coalesce(
-                        originals.owner_id,
-                        occurrences.parent_session_id,
-                        occurrences.found_in
-                    )
-            end as session_id
-        from occurrences
-        left join
-            originals
-            on originals.source = occurrences.source
-            and originals.session_id = occurrences.found_in
-            and originals.tool_call_id = occurrences.tool_call_id
-    ),
-    first_seen as (
-        select *
-        from calls
-        qualify
-            row_number() over (
-                partition by source, session_id, tool_call_id
-                order by
-                    called_at nulls last,
-                    found_in <> session_id,
-                    agent_id nulls first,
-                    generation,
-                    seq,
-                    stream_id
-            )
-            = 1
-    ),
-    places as (select distinct source, found_in, tool_call_id, session_id from calls),
-    results as (
-        select
-            results.source,
+            places.source,
             places.session_id,
-            results.tool_call_id,
+            places.tool_call_id,
             arg_min(
-                (results.stream_id, results.generation, results.seq, results.part),
-                (coalesce(agent_id, ''), results.generation, results.seq)
-            ) filter (where results.text is not null) as best,
-            max(results.ref) as ref,
+                (
+                    places.found_in,
+                    places.stream_id,
+                    places.generation,
+                    places.seq,
+                    places.part
+                ),
+                (
+                    coalesce(places.called_at, timestamptz 'infinity'),
+                    places.found_in <> places.session_id,
+                    coalesce(places.agent_id, ''),
+                    places.generation,
+                    places.seq,
+                    places.stream_id,
+                    places.part
+                )
+            ) as place,
+            count(results.tool_call_id) > 0 as has_result,
+            min(results.text_place) as text_place,
+            max(results.ref) as result_ref,
             bool_or(results.is_error) as is_error,
             min(results.finished_at) as finished_at,
             max(results.duration_ms) as duration_ms
-        from staging.tool_results as results
-        inner join
-            places
-            on places.source = results.source
-            and places.found_in = results.session_id
-            and places.tool_call_id = results.tool_call_id
+        from core._tool_call_places as places
+        left join
+            core._tool_results as results
+            on results.source = places.source
+            and results.session_id = places.found_in
+            and results.tool_call_id = places.tool_call_id
+        group by all
+    ),
+    spills as (
+        select source, session_id, ref, arg_max(text, (generation, load_id)) as text
+        from staging.spills
         group by all
     )
 
 select
     -- keys
-    first_seen.source,
-    first_seen.session_id,
-    first_seen.tool_call_id,
-    first_seen.message_id,
-    first_seen.agent_id,
+    calls.source,
+    calls.session_id,
+    calls.tool_call_id,
+    asked.message_id,
+    asked.agent_id,
     -- facts
-    calls.name,
-    cast(calls.input as json) as input,
-    first_seen.called_at,
+    asked.name,
+    cast(asked.input as json) as input,
+    asked.called_at,
     coalesce(spills.text, outputs.text) as result_text,
-    results.ref as result_ref,
-    results.is_error,
-    results.finished_at,
+    calls.result_ref,
+    calls.is_error,
+    calls.finished_at,
     coalesce(
-        results.duration_ms,
-        date_diff('millisecond', first_seen.called_at, results.finished_at)
+        calls.duration_ms, date_diff('millisecond', asked.called_at, calls.finished_at)
     ) as duration_ms,
     case
-        when results.tool_call_id is null
+        when not calls.has_result
         then 'no_result'
-        when results.is_error
+        when calls.is_error
         then 'failed'
         else 'done'
     end as status,
     -- lineage
-    first_seen.stream_id,
-    first_seen.generation,
-    first_seen.seq
-from first_seen
+    asked.stream_id,
+    asked.generation,
+    asked.seq
+from calls
 inner join
-    staging.tool_calls as calls
-    on calls.source = first_seen.source
-    and calls.session_id = first_seen.found_in
-    and calls.stream_id = first_seen.stream_id
-    and calls.generation = first_seen.generation
-    and calls.seq = first_seen.seq
-    and calls.part = first_seen.part
-left join
-    results
-    on results.source = first_seen.source
-    and results.session_id = first_seen.session_id
-    and results.tool_call_id = first_seen.tool_call_id
+    staging.tool_calls as asked
+    on asked.source = calls.source
+    and asked.session_id = calls.place[1]
+    and asked.stream_id = calls.place[2]
+    and asked.generation = calls.place[3]
+    and asked.seq = calls.place[4]
+    and asked.part = calls.place[5]
 left join
     staging.tool_results as outputs
-    on outputs.source = first_seen.source
-    and outputs.stream_id = results.best[1]
-    and outputs.generation = results.best[2]
-    and outputs.seq = results.best[3]
-    and outputs.part = results.best[4]
+    on outputs.source = calls.source
+    and outputs.generation = calls.text_place[2]
+    and outputs.seq = calls.text_place[3]
+    and outputs.stream_id = calls.text_place[4]
+    and outputs.part = calls.text_place[5]
 left join
-    (
-        select source, session_id, ref, arg_max(text, (generation, load_id)) as text
-        from staging.spills
-        group by all
-    ) as spills
-    on spills.source = first_seen.source
-    and spills.session_id = first_seen.found_in
-    and spills.ref = regexp_extract(results.ref, '[^/\\]+$')
+    spills
+    on spills.source = calls.source
+    and spills.session_id = calls.place[1]
+    and spills.ref = regexp_extract(calls.result_ref, '[^/\\]+$')

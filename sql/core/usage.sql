@@ -45,12 +45,12 @@ left join
     on price.model = usage.model
     and price.provider is not distinct from usage.provider
     and price.service_tier is not distinct from usage.service_tier
-    and usage.called_at >= coalesce(price.valid_from, '-infinity'::timestamptz)
-    and usage.called_at < coalesce(price.valid_to, 'infinity'::timestamptz)
+    and usage.called_at >= coalesce(price.valid_from, timestamptz '-infinity')
+    and usage.called_at < coalesce(price.valid_to, timestamptz 'infinity')
     and cast(timezone('UTC', usage.called_at) as time)
-    >= coalesce(price.time_from, '00:00:00'::time)
+    >= coalesce(price.time_from, time '00:00:00')
     and cast(timezone('UTC', usage.called_at) as time)
-    < coalesce(price.time_to, '24:00:00'::time)
+    < coalesce(price.time_to, time '24:00:00')
     and coalesce(usage.input_tokens, 0)
     + coalesce(usage.cache_read_tokens, 0)
     + coalesce(usage.cache_write_tokens, 0)

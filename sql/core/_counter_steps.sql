@@ -1,0 +1,84 @@
+/*
+One row per record that shows a running total, or the vendor's own record of a response,
+with how far the total went since the one before.
+
+grain   source, stream_id, generation, seq
+why     Whether a total is a call of its own depends on what stands before it in its
+        stream, in a fork or a resume on the copied part too.
+*/
+with
+    responses as (
+        select source, stream_id, min(place_of(generation, seq)) as records_from
+        from staging.usage
+        where kind = 'record'
+        group by all
+    ),
+    placed as (
+        select
+            usage.*,
+            place_of(usage.generation, usage.seq) as place,
+            responses.records_from,
+            coalesce(usage.seq < replays.own_from_seq, false) as is_replay
+        from staging.usage as usage
+        left join
+            responses
+            on responses.source = usage.source
+            and responses.stream_id = usage.stream_id
+        left join
+            core._replays as replays
+            on replays.source = usage.source
+            and replays.stream_id = usage.stream_id
+            and replays.generation = usage.generation
+        where usage.kind in ('counter', 'record')
+    )
+
+select
+    source,
+    stream_id,
+    generation,
+    seq,
+    part,
+    place,
+    session_id,
+    agent_id,
+    session_id
+    || ':'
+    || case
+        when kind = 'record'
+        then
+            coalesce(request_id, coalesce(turn_id, '') || '.' || coalesce(ordinal, seq))
+        else coalesce(counter, stream_id || '.' || place)
+    end as usage_id,
+    message_id,
+    kind,
+    model,
+    called_at,
+    input_tokens,
+    cache_read_tokens,
+    cache_write_tokens,
+    cache_write_1h_tokens,
+    output_tokens,
+    reasoning_tokens,
+    web_search_requests,
+    service_tier,
+    reported_cost_usd,
+    counter,
+    records_from,
+    is_replay,
+    counter = lag(counter) over walk as is_repeat,
+    input_tokens is null and output_tokens is null as has_no_last,
+    coalesce(input_tokens, 0) = 0
+    and coalesce(cache_read_tokens, 0) = 0
+    and coalesce(cache_write_tokens, 0) = 0
+    and coalesce(output_tokens, 0) = 0 as is_zero,
+    total_input_tokens - coalesce(lag(total_input_tokens) over walk, 0) as input_delta,
+    total_cache_read_tokens
+    - coalesce(lag(total_cache_read_tokens) over walk, 0) as cache_read_delta,
+    total_cache_write_tokens
+    - coalesce(lag(total_cache_write_tokens) over walk, 0) as cache_write_delta,
+    total_output_tokens
+    - coalesce(lag(total_output_tokens) over walk, 0) as output_delta,
+    total_reasoning_tokens
+    - coalesce(lag(total_reasoning_tokens) over walk, 0) as reasoning_delta
+from placed
+window walk as (partition by source, stream_id, kind order by place)

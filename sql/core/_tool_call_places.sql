@@ -1,0 +1,70 @@
+/*
+One row per record of a tool call, with the session to which the call belongs.
+
+grain   source, stream_id, generation, seq, part
+why     Forks and subagents repeat calls under the same id. A call belongs to the
+        session of its message; in the part of a thread that repeats its parent, where
+        messages have no ids to go by, to the session in which an ancestor has it.
+*/
+with
+    found as (
+        select
+            calls.source,
+            calls.session_id as found_in,
+            coalesce(owners.session_id, calls.session_id) as owner_id,
+            replays.parent_session_id,
+            coalesce(
+                calls.seq > replays.head_seq and calls.seq < replays.own_from_seq, false
+            ) as is_replay,
+            calls.tool_call_id,
+            calls.agent_id,
+            calls.called_at,
+            calls.stream_id,
+            calls.generation,
+            calls.seq,
+            calls.part
+        from staging.tool_calls as calls
+        left join
+            core._message_owners as owners
+            on owners.source = calls.source
+            and owners.message_id = calls.message_id
+        left join
+            core._replays as replays
+            on replays.source = calls.source
+            and replays.stream_id = calls.stream_id
+            and replays.generation = calls.generation
+    ),
+    originals as (
+        select
+            above.source,
+            above.session_id,
+            found.tool_call_id,
+            min(found.owner_id) as owner_id
+        from core._ancestors as above
+        inner join
+            found on found.source = above.source and found.found_in = above.ancestor_id
+        where not found.is_replay
+        group by all
+    )
+
+select
+    found.source,
+    found.found_in,
+    found.tool_call_id,
+    found.agent_id,
+    found.called_at,
+    found.stream_id,
+    found.generation,
+    found.seq,
+    found.part,
+    if(
+        found.is_replay,
+        coalesce(originals.owner_id, found.parent_session_id, found.found_in),
+        found.owner_id
+    ) as session_id
+from found
+left join
+    originals
+    on originals.source = found.source
+    and originals.session_id = found.found_in
+    and originals.tool_call_id = found.tool_call_id

@@ -1,0 +1,25 @@
+/*
+One row per call of a tool that has a result, and session in which it was found.
+
+grain   source, session_id, tool_call_id
+why     A result comes in pieces (output, duration, exit code), and again in each copy
+        of the call. Its text is told by its place only: the first piece that has one.
+*/
+with
+    pieces as (
+        select * exclude (text), text is not null as has_text from staging.tool_results
+    )
+
+select
+    source,
+    session_id,
+    tool_call_id,
+    min((coalesce(agent_id, ''), generation, seq, stream_id, part)) filter (
+        where has_text
+    ) as text_place,
+    max(ref) as ref,
+    bool_or(is_error) as is_error,
+    min(finished_at) as finished_at,
+    max(duration_ms) as duration_ms
+from pieces
+group by all

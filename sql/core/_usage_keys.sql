@@ -1,0 +1,85 @@
+/*
+One row per record that shows the usage of a request, with the key of its call.
+
+grain   source, stream_id, generation, seq, part
+why     A request is known by its message, else by its own id, else by its record, in
+        the session in which it was made (a copy may name it). One id with two requests
+        whose prompts differ is an id that a gateway used twice: two calls.
+*/
+with
+    named as (
+        select
+            *,
+            coalesce(
+                request_session_id, forked_from_session_id, session_id
+            ) as named_id,
+            coalesce(request_session_id, forked_from_session_id)
+            is not null as is_hearsay,
+            coalesce(
+                nullif(message_id, ''),
+                nullif(request_id, ''),
+                coalesce(request_session_id, forked_from_session_id, session_id)
+                || ':'
+                || coalesce(record_id, stream_id || '.' || seq)
+            ) as request_key
+        from staging.usage
+        where kind = 'call'
+    ),
+    requests as (
+        select
+            source,
+            request_key,
+            request_id,
+            arg_max(
+                (
+                    coalesce(input_tokens, 0),
+                    coalesce(cache_read_tokens, 0),
+                    coalesce(cache_write_tokens, 0)
+                ),
+                coalesce(output_tokens, -1)
+            ) as prompt
+        from named
+        where request_id <> '' and call_part = ''
+        group by all
+    ),
+    reused as (
+        select source, request_key, min(request_id) as first_request_id
+        from requests
+        where prompt <> (0, 0, 0)
+        group by all
+        having count(distinct prompt) > 1
+    )
+
+select
+    named.source,
+    named.stream_id,
+    named.generation,
+    named.seq,
+    named.part,
+    named.session_id,
+    named.agent_id,
+    named.named_id,
+    named.is_hearsay,
+    named.request_key || case
+        when reused.request_key is null
+        then ''
+        else '@' || coalesce(nullif(named.request_id, ''), reused.first_request_id)
+    end as call_key,
+    named.call_part,
+    named.message_id,
+    named.provider,
+    named.model,
+    named.called_at,
+    named.input_tokens,
+    named.cache_read_tokens,
+    named.cache_write_tokens,
+    named.cache_write_1h_tokens,
+    named.output_tokens,
+    named.reasoning_tokens,
+    named.web_search_requests,
+    named.service_tier,
+    named.reported_cost_usd,
+    named.is_final
+from named
+left join
+    reused on reused.source = named.source and reused.request_key = named.request_key

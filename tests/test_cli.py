@@ -1,0 +1,814 @@
+"""The command line: what people type, what they see, and which code it ends with."""
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+from datetime import date
+from pathlib import Path
+
+import pytest
+from conftest import CASES
+
+from agentlake.models.errors import UserError
+from agentlake.pipelines.cli import main
+from agentlake.pipelines.cli.days import day, span
+from agentlake.pipelines.cli.parser import REPORTS, make_parser
+from agentlake.pipelines.cli.table import Column, duration, render, shorten, size, usd
+from agentlake.pipelines.cli.ui import environment
+from agentlake.pipelines.settings import load_settings
+from agentlake.pipelines.warehouse.connect import writing
+
+SONNET = "claude-sonnet-4-5-20250929"  # $3 in, $15 out
+LATE, LUNCH = (f"{letter * 8}-0000-4000-8000-00000000000{letter}" for letter in "ab")
+
+# Session, moment (UTC), model, input and output tokens of each call. In Berlin,
+# LATE goes on past midnight: from the 28th into the 29th.
+CALLS = [
+    (LATE, "2026-11-28T22:30:00.000Z", SONNET, 1000, 100),
+    (LATE, "2026-11-28T23:30:00.000Z", SONNET, 2000, 200),
+    (LUNCH, "2026-11-30T11:00:00.000Z", "mystery-1", 7, 8),
+]
+
+
+def transcript_lines(session):
+    calls = [call for call in CALLS if call[0] == session]
+    about = {"sessionId": session, "cwd": "/home/ada/shop", "version": "2.1.180"}
+    prompt = {"role": "user", "content": f"do {session[0]}\x1b[2J"}
+    yield (
+        {"type": "user", "uuid": f"u{session}", "message": prompt}
+        | about
+        | {"timestamp": calls[0][1]}
+    )
+    for number, (_, at, model, put_in, put_out) in enumerate(calls):
+        tool = {"type": "tool_use", "id": f"toolu_{number}{session}", "name": "Bash"}
+        message = {
+            "id": f"msg_{number}{session}",
+            "role": "assistant",
+            "model": model,
+            "content": [tool | {"input": {"command": "true"}}],
+            "usage": {"input_tokens": put_in, "output_tokens": put_out},
+        }
+        about_this = {"requestId": f"r{number}{session}", "timestamp": at}
+        line = {"type": "assistant", "uuid": f"a{number}{session}", "message": message}
+        yield line | about | about_this
+
+
+def write_home(home):
+    for session in (LATE, LUNCH):
+        file = home / ".claude/projects/-home-ada-shop" / f"{session}.jsonl"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        lines = [json.dumps(line) for line in transcript_lines(session)]
+        file.write_text("\n".join(lines) + "\n")
+
+
+class Terminal:
+    """A machine with a home, typed at; `out` and `err` are of the last command."""
+
+    def __init__(self, folder, capsys=None):
+        self.home = folder / "me"
+        self.home.mkdir()
+        self.config = folder / "config.toml"
+        self.config.write_text('time_zone = "Europe/Berlin"\n')
+        self.warehouse = folder / "lake.duckdb"
+        self.environ = {
+            "HOME": str(self.home),
+            "AGENTLAKE_CONFIG": str(self.config),
+            "AGENTLAKE_WAREHOUSE": str(self.warehouse),
+        }
+        self.capsys = capsys
+
+    def __call__(self, *words):
+        if self.capsys:
+            self.capsys.readouterr()
+        code = main([str(word) for word in words], self.environ)
+        if self.capsys:
+            self.out, self.err = self.capsys.readouterr()
+        return code
+
+    def json(self, *words):
+        assert self(*words) == 0, self.err
+        return json.loads(self.out)
+
+    def sources(self, *words):
+        return {
+            one["source"]: one for one in self.json("load", "--json", *words)["sources"]
+        }
+
+    @property
+    def claude(self):
+        return sorted((self.home / ".claude/projects").rglob("*.jsonl"))
+
+
+def words_of(table):
+    """The lines of a table, whatever its columns' widths."""
+    return [" ".join(line.split()) for line in table.splitlines()]
+
+
+@pytest.fixture(scope="session")
+def loaded_folder(tmp_path_factory):
+    terminal = Terminal(tmp_path_factory.mktemp("loaded").resolve())
+    write_home(terminal.home)
+    assert terminal("load", "--quiet") == 0
+    return terminal.home.parent
+
+
+@pytest.fixture
+def fresh(tmp_path, capsys):
+    """Nothing loaded yet, and nothing to load."""
+    return Terminal(tmp_path.resolve(), capsys)
+
+
+@pytest.fixture
+def terminal(fresh, loaded_folder, monkeypatch):
+    """The calls above, loaded; the warehouse is its own, the home everybody's."""
+    monkeypatch.setenv("COLUMNS", "200")
+    shutil.copyfile(loaded_folder / "lake.duckdb", fresh.warehouse)
+    fresh.home = loaded_folder / "me"
+    fresh.environ["HOME"] = str(fresh.home)
+    return fresh
+
+
+@pytest.fixture
+def own(fresh, empty_warehouse, monkeypatch):
+    """The calls above, loaded from a home that may be written to."""
+    monkeypatch.setenv("COLUMNS", "200")
+    shutil.copyfile(empty_warehouse, fresh.warehouse)
+    write_home(fresh.home)
+    assert fresh("load", "--quiet") == 0
+    return fresh
+
+
+# Help
+
+
+COMMANDS = make_parser()._subparsers._group_actions[0].choices
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_help_and_an_example_of_itself(name, fresh):
+    with pytest.raises(SystemExit) as end:
+        fresh(name, "--help")
+    assert end.value.code == 0
+    out = fresh.capsys.readouterr().out
+    assert f"\n  agentlake {name}" in out
+    for option in ("--config", "--home", "--warehouse"):
+        assert option in out
+
+
+def test_no_command_shows_the_help(fresh):
+    assert fresh() == 0
+    assert all(name in fresh.out for name in COMMANDS)
+
+
+def test_a_wrong_word_is_wrong_usage(fresh):
+    with pytest.raises(SystemExit) as end:
+        fresh("laod")
+    assert end.value.code == 2
+
+
+# Load
+
+
+def test_a_load_prints_what_it_did_and_where_it_looked(terminal):
+    assert terminal("load") == 0
+    first, second, third = words_of(terminal.out)
+    assert first == "source streams read records facts rejects time"
+    assert second.startswith("claude_code 2 0 0 0 0 ")
+    assert third.endswith("not found (looked in ~/.codex)")
+    assert str(terminal.warehouse) in terminal.err
+    assert "\x1b" not in terminal.out + terminal.err
+
+
+def test_quiet_means_quiet(terminal):
+    assert terminal("load", "--quiet") == 0
+    assert (terminal.out, terminal.err) == ("", "")
+
+
+def test_a_load_as_json_has_everything(own):
+    with own.claude[0].open("a") as file:
+        file.write("no json\n")
+    said = own.json("load", "--json")
+    assert (said["complete"], said["time_zone"]) == (True, "Europe/Berlin")
+    assert said["warehouse"]["path"] == str(own.warehouse)
+    claude = said["sources"][0]
+    assert {name: claude[name] for name in ("read", "records", "rejects")} == {
+        "read": 1,
+        "records": 1,
+        "rejects": 1,
+    }
+    assert {"core.usage", "marts.daily_usage"} <= {
+        one["model"] for one in said["models"]
+    }
+
+
+def test_a_load_of_nothing_new_refreshes_nothing(terminal):
+    assert terminal.json("load", "--json")["models"] == []
+
+
+def test_changed_prices_cost_everything_again_without_a_load(terminal):
+    with terminal.config.open("a") as file:
+        file.write('[prices."mystery-1"]\ninput = 1\noutput = 1\n')
+    terminal("load")
+    by_model = {row["model"]: row for row in terminal.json("report", "model", "--json")}
+    assert by_model["mystery-1"]["cost_usd"] == 0.000015
+
+
+def test_rejects_are_told_and_only_strict_minds(own):
+    with own.claude[0].open("a") as file:
+        file.write("no json\n")
+    assert own("load") == 0
+    assert "1 new reject: `agentlake rejects`" in own.err
+    with own.claude[0].open("a") as file:
+        file.write("no json either\n")
+    assert own("load", "--strict") == 1
+    rejects = own.json("rejects", "--json")
+    assert [(row["path"], row["line"]) for row in rejects] == [
+        (str(own.claude[0]), 5),
+        (str(own.claude[0]), 4),
+    ]
+    assert own("rejects", "--limit", "1") == 0
+    assert f"{own.claude[0].name}:5" in own.out
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root reads all")
+def test_a_file_that_may_not_be_read_is_deferred_and_code_1(own):
+    own.claude[0].write_text("{}\n")
+    own.claude[0].chmod(0)
+    assert own("load") == 1
+    assert f"{own.claude[0]}: Permission denied" in own.err
+
+
+def test_a_damaged_archive_is_deferred_and_code_1(own):
+    folder = own.home / ".codex/sessions/2026/11/30"
+    folder.mkdir(parents=True)
+    thread = "019b0000-0000-7000-8000-0000000000a1"
+    bad = folder / f"rollout-2026-11-30T10-00-00-{thread}.jsonl.zst"
+    bad.write_bytes(b"this is no zstd")
+    assert own("load") == 1
+    assert str(bad) in own.err
+    assert "the next load tries again" in own.err
+    assert own("doctor") == 1
+    assert f"! deferred   {bad}" in own.out
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--source", "claudecode"], "Did you mean claude_code?"),
+        (["--path", "/nowhere/at/all"], "there is no such file or folder"),
+        (["--path", "/"], None),
+        (["--path", "{home}/.claude/projects"], None),
+        (["--path", "{home}/.codex"], "there is no such file or folder"),
+        (["--session", "zzz"], "no history matches"),
+        (["--path", "{config}"], "no history matches"),
+        (["--tz", "x"], None),
+    ],
+)
+def test_what_cannot_be_loaded_is_said(words, message, terminal):
+    words = [word.format(home=terminal.home, config=terminal.config) for word in words]
+    if words[0] == "--tz":
+        with pytest.raises(SystemExit):
+            terminal("load", *words)
+    elif message is None:
+        assert terminal("load", *words) == 0
+    else:
+        assert terminal("load", *words) == 2
+        assert message in terminal.err
+        assert terminal.err.startswith("agentlake: ")
+
+
+def test_a_source_that_is_switched_off_is_not_loaded(fresh, empty_warehouse):
+    shutil.copyfile(empty_warehouse, fresh.warehouse)
+    write_home(fresh.home)
+    fresh.config.write_text("[sources.claude_code]\nenabled = false\n")
+    assert fresh("load", "--source", "claude_code") == 2
+    assert "switched off" in fresh.err
+    assert list(fresh.sources()) == ["codex"]
+
+
+def test_a_path_or_a_session_loads_only_that(fresh, empty_warehouse):
+    shutil.copyfile(empty_warehouse, fresh.warehouse)
+    write_home(fresh.home)
+    late, lunch = fresh.claude
+    assert fresh.sources("--path", lunch)["claude_code"]["records"] == 2
+    assert fresh.sources("--session", LATE[:8])["claude_code"]["records"] == 3
+    assert fresh.sources("--path", late.parent)["claude_code"]["records"] == 0
+    shorter = late.with_name(late.name[:4])  # begins the same, is something else
+    shorter.mkdir()
+    assert fresh("load", "--path", shorter) == 2
+
+
+# Report
+
+
+DAYS = {
+    "Europe/Berlin": [("2026-11-30", 1), ("2026-11-29", 1), ("2026-11-28", 1)],
+    "UTC": [("2026-11-30", 1), ("2026-11-28", 2)],
+    "Asia/Tokyo": [("2026-11-30", 1), ("2026-11-29", 2)],
+}
+
+
+@pytest.mark.parametrize("zone", DAYS)
+def test_a_call_belongs_to_its_day_in_the_zone(zone, terminal):
+    rows = terminal.json("report", "daily", "--tz", zone, "--json")
+    assert [(row["usage_date"], row["calls"]) for row in rows] == DAYS[zone]
+
+
+def test_the_zone_of_the_settings_counts_without_a_load(terminal):
+    terminal.config.write_text('time_zone = "Asia/Tokyo"\n')
+    rows = terminal.json("report", "daily", "--json")
+    assert [(row["usage_date"], row["calls"]) for row in rows] == DAYS["Asia/Tokyo"]
+
+
+def test_the_daily_json_has_exactly_the_columns_of_the_mart(terminal):
+    row = terminal.json("report", "daily", "--json", "--until", "2026-11-28")
+    assert row == [
+        {
+            "usage_date": "2026-11-28",
+            "source": "claude_code",
+            "model": SONNET,
+            "calls": 1,
+            "input_tokens": 1000,
+            "cache_read_tokens": None,
+            "cache_write_tokens": None,
+            "output_tokens": 100,
+            "web_search_requests": None,
+            "cost_usd": 0.0045,
+            "unpriced_calls": 0,
+        }
+    ]
+
+
+@pytest.mark.parametrize("name", REPORTS)
+def test_json_has_the_columns_of_the_mart_in_its_order(name, terminal):
+    mart = {"daily": "daily_usage", "session": "session_summary"}.get(
+        name, f"{name}_usage"
+    )
+    (row, *_) = terminal.json("report", name, "--json")
+    said = terminal.json("sql", f"describe marts.{mart}", "--format", "json")
+    assert list(row) == [column["column_name"] for column in said]
+
+
+def test_a_session_is_told_in_utc_with_its_models_as_a_list(terminal):
+    rows = terminal.json("report", "session", "--json")
+    newest = rows[0]
+    assert [row["session_id"] for row in rows] == [LUNCH, LATE]
+    assert newest["started_at"] == "2026-11-30T11:00:00Z"
+    assert newest["models"] == ["mystery-1"]
+    assert newest["cost_usd"] is None
+    assert newest["unpriced_calls"] == 1
+
+
+# since, until -> calls
+SPANS = [
+    (None, None, 3),
+    ("2026-11-28", "2026-11-28", 1),
+    ("2026-11-29", "2026-11-29", 1),
+    ("2026-11-28", "2026-11-29", 2),
+    ("2026-11-29", None, 2),
+    (None, "2026-11-29", 2),
+    ("2026-11-30", "2026-11-30", 1),
+    ("2026-12-01", None, 0),
+    (None, "2026-11-27", 0),
+]
+
+
+@pytest.mark.parametrize(("since", "until", "calls"), SPANS)
+def test_since_and_until_are_both_included(since, until, calls, terminal):
+    asked = {"--since": since, "--until": until}
+    words = [word for pair in asked.items() if pair[1] for word in pair]
+    rows = terminal.json("report", "daily", "--json", *words)
+    assert sum(row["calls"] for row in rows) == calls
+    assert all(row["calls"] for row in rows)
+
+
+@pytest.mark.parametrize("name", REPORTS)
+def test_every_report_counts_the_same_calls_of_the_same_days(name, terminal):
+    for since, until, calls in SPANS[1:4]:
+        words = ["--since", since, "--until", until]
+        rows = terminal.json("report", name, "--json", *words)
+        assert sum(row["calls"] for row in rows) == calls
+
+
+def test_a_session_over_midnight_counts_in_each_day_what_was_done_in_it(terminal):
+    one_day = ["--since", "2026-11-29", "--until", "2026-11-29"]
+    (row,) = terminal.json("report", "session", "--json", *one_day)
+    assert (row["session_id"], row["messages"], row["tool_calls"]) == (LATE, 1, 1)
+    assert (row["input_tokens"], row["cost_usd"]) == (2000, 0.009)
+
+
+def test_a_report_of_one_source(terminal):
+    assert terminal.json("report", "daily", "--json", "--source", "codex") == []
+    assert (
+        len(terminal.json("report", "daily", "--json", "--source", "claude_code")) == 3
+    )
+    assert terminal("report", "daily", "--source", "codexx") == 2
+    assert "Did you mean codex?" in terminal.err
+
+
+def test_the_daily_table_has_a_total_and_says_what_has_no_price(terminal):
+    assert terminal("report", "daily") == 0
+    first, newest, middle, _, last = words_of(terminal.out)
+    assert first == ("date source model calls input cache read cache write output cost")
+    assert newest == "2026-11-30 claude_code mystery-1 1 7 - - 8 -"
+    assert middle == f"2026-11-29 claude_code {SONNET} 1 2,000 - - 200 $0.0090"
+    assert last == "total 3 3,007 - - 308 >$0.0135"
+    assert "1 call has no known cost" in terminal.err
+    assert "mystery-1 (1)" in terminal.err
+
+
+def test_a_limited_table_says_so_and_its_total_is_of_all(terminal):
+    assert terminal("report", "daily", "--limit", "1") == 0
+    assert terminal.out.splitlines()[-1].split()[:2] == ["total", "3"]
+    assert "the first 1 of 3 rows, the total is of all" in terminal.err
+    assert len(terminal.json("report", "daily", "--json", "--limit", "2")) == 2
+
+
+def test_times_in_tables_are_local_and_titles_cannot_steer_the_terminal(terminal):
+    assert terminal("report", "session") == 0
+    assert "2026-11-30 12:00" in terminal.out
+    assert "\x1b" not in terminal.out
+
+
+@pytest.mark.parametrize("width", [60, 100])
+@pytest.mark.parametrize("name", REPORTS)
+def test_a_table_fits_the_terminal(name, width, terminal, monkeypatch):
+    monkeypatch.setenv("COLUMNS", str(width))
+    terminal("report", name)
+    assert max(len(line) for line in terminal.out.splitlines()) <= width
+
+
+def test_an_empty_warehouse_is_a_line_and_no_error(fresh, empty_warehouse):
+    assert fresh("report", "daily") == 0
+    assert fresh.out == ""
+    assert "agentlake load" in fresh.err
+    assert fresh.json("report", "daily", "--json") == []
+    shutil.copyfile(empty_warehouse, fresh.warehouse)
+    assert fresh("report", "session") == 0
+    assert "Nothing yet" in fresh.err
+    assert fresh("report", "session", "--since", "7d") == 0
+    assert "Nothing in these days" in fresh.err
+
+
+TODAY = date(2026, 3, 29)  # Berlin's clocks skip an hour on this day
+TYPED = {
+    "2026-11-30": date(2026, 11, 30),
+    "today": TODAY,
+    "1d": TODAY,
+    "7d": date(2026, 3, 23),
+}
+
+
+@pytest.mark.parametrize("text", TYPED)
+def test_days_as_they_are_typed(text):
+    assert day(text, "--since", TODAY) == TYPED[text]
+
+
+@pytest.mark.parametrize(
+    "text", ["", "0d", "2026-06-31", "20260601", "9999-12-31", "x"]
+)
+def test_what_is_no_day_is_refused(text):
+    with pytest.raises(UserError, match="is no day"):
+        day(text, "--since", TODAY)
+
+
+SPANS_IN_ZONES = [
+    ("Europe/Berlin", "2026-03-29", "2026-03-28T23:00", "2026-03-29T22:00"),
+    (
+        "Africa/Cairo",
+        "2026-04-24",
+        "2026-04-23T22:00",
+        "2026-04-24T21:00",
+    ),  # no midnight
+    ("America/Havana", "2026-11-01", "2026-11-01T04:00", "2026-11-02T05:00"),  # two
+]
+
+
+@pytest.mark.parametrize(("zone", "one", "begins", "ends"), SPANS_IN_ZONES)
+def test_a_day_is_as_long_as_its_clock_says(zone, one, begins, ends):
+    since, until = span(one, one, zone, TODAY)
+    assert since.isoformat() == f"{begins}:00+00:00"
+    assert until.isoformat() == f"{ends}:00+00:00"
+
+
+def test_since_after_until_is_refused(terminal):
+    assert terminal("report", "daily", "--since", "today", "--until", "2026-01-01") == 2
+    assert "is after" in terminal.err
+
+
+# SQL
+
+
+def test_a_query_as_json_csv_and_table(terminal):
+    query = "select model, sum(cost_usd) as cost_usd, min(called_at) as at, [1] as list"
+    query += f" from core.usage where model = '{SONNET}' group by all"
+    assert terminal.json("sql", query, "--format", "json") == [
+        {"model": SONNET, "cost_usd": 0.0135, "at": "2026-11-28T22:30:00Z", "list": [1]}
+    ]
+    terminal("sql", query, "--format", "csv")
+    first, second = terminal.out.splitlines()
+    assert first == "model,cost_usd,at,list"
+    assert second == f"{SONNET},0.013500,2026-11-28T22:30:00Z,[1]"
+    terminal("sql", query)
+    assert SONNET in terminal.out.splitlines()[1]
+
+
+def test_a_query_comes_from_a_file_or_from_stdin(terminal, monkeypatch, tmp_path):
+    file = tmp_path / "question.sql"
+    file.write_text("select 42 as answer")
+    assert terminal("sql", "-f", file, "--format", "csv") == 0
+    assert terminal.out == "answer\n42\n"
+    with file.open() as stdin:
+        monkeypatch.setattr("sys.stdin", stdin)
+        assert terminal("sql", "-", "--format", "csv") == 0
+    assert terminal.out == "answer\n42\n"
+    assert terminal("sql", "select 1", "-f", file) == 2
+    assert terminal("sql", "-f", tmp_path / "none.sql") == 2
+
+
+def test_without_a_query_the_tables_are_listed_with_what_they_are(terminal):
+    assert terminal("sql") == 0
+    for name in ("marts.daily_usage", "core.usage", "staging.usage", "raw.claude_code"):
+        assert f"\n{name} " in terminal.out
+    assert "One row per day, source and model" in terminal.out
+
+
+def test_days_in_sql_are_those_of_the_settings(terminal):
+    query = "select distinct cast(called_at as date) as d from core.usage order by d"
+    rows = terminal.json("sql", query, "--format", "json")
+    assert [row["d"] for row in rows] == ["2026-11-28", "2026-11-29", "2026-11-30"]
+
+
+def test_a_query_is_limited_on_demand(terminal):
+    rows = terminal.json("sql", "from range(10)", "--format", "json", "--limit", "3")
+    assert len(rows) == 3
+    terminal("sql", "from range(1000)")
+    assert len(terminal.out.splitlines()) == 201
+    assert "the first 200 rows" in terminal.err
+
+
+REFUSED = [
+    "selec 1",
+    "from nothing",
+    "from terminal",  # no Python variable either
+    "delete from core.usage",
+    "create table core.x as select 1",
+    "copy (select 1) to '{folder}/x.csv'",
+    "copy (select 1) to '{warehouse}'",
+    "export database '{folder}/x'",
+    "attach '{folder}/x.duckdb' as x",
+    "attach ':memory:' as x",
+    "select * from read_text('{config}')",
+    "from '{config}'",
+    "select * from glob('/*')",
+    "install httpfs",
+    "load httpfs",
+    "set enable_external_access = true",
+    "reset lock_configuration",
+    "pragma enable_profiling",
+    "select 1; drop table core.usage",
+]
+
+
+@pytest.mark.parametrize("query", REFUSED)
+def test_nothing_but_reading_the_warehouse_is_possible(query, terminal, tmp_path):
+    before = terminal.warehouse.read_bytes()
+    query = query.format(
+        folder=tmp_path, config=terminal.config, warehouse=terminal.warehouse
+    )
+    assert terminal("sql", query) == 2
+    assert terminal.err.startswith("agentlake: ")
+    assert "Traceback" not in terminal.err
+    assert terminal.warehouse.read_bytes() == before
+    assert not list(tmp_path.glob("x*"))
+
+
+def test_sql_without_a_warehouse_says_how_to_make_one(fresh):
+    assert fresh("sql", "select 1") == 2
+    assert "no warehouse yet" in fresh.err
+    assert not fresh.warehouse.exists()
+
+
+# Doctor, verify, replay
+
+
+def test_a_fine_machine(terminal):
+    said = terminal.json("doctor", "--json")
+    claude = said["sources"][0]
+    assert (claude["streams"], claude["records"], claude["rejects"]) == (2, 5, 0)
+    assert claude["unloaded"]["deleted_after_days"] == 30
+    assert claude["last_message_at"] == "2026-11-30T11:00:00Z"
+    assert said["unpriced"] == [
+        {"source": "claude_code", "model": "mystery-1", "calls": 1}
+    ]
+    assert terminal("doctor") == 0
+    assert "codex        not found (looked in ~/.codex)" in terminal.out
+    assert terminal.out.endswith("All is well.\n")
+
+
+# What the settings of Claude Code say, the age of a file that is not loaded -> at risk
+CLEAN_UPS = [
+    (None, 20, 0),
+    (None, 24, 1),
+    (None, 400, 1),
+    ({"cleanupPeriodDays": 99999}, 400, 0),
+    ({"cleanupPeriodDays": 10}, 5, 1),
+    ({"cleanupPeriodDays": "odd"}, 24, 1),
+    ({"model": "opus"}, 20, 0),
+]
+
+
+@pytest.mark.parametrize(("settings", "age", "at_risk"), CLEAN_UPS)
+def test_history_that_the_agent_will_delete_soon_is_loud(settings, age, at_risk, fresh):
+    write_home(fresh.home)
+    if settings is not None:
+        (fresh.home / ".claude/settings.json").write_text(json.dumps(settings))
+    then = fresh.claude[0].stat().st_mtime - age * 86_400 - 60
+    os.utime(fresh.claude[0], (then, then))
+    assert fresh("doctor") == at_risk
+    assert ("! at risk    1 of" in fresh.out) == bool(at_risk)
+    assert not fresh.warehouse.exists()
+
+
+def test_what_is_gone_from_disk_is_told_and_kept(own):
+    own.claude[0].unlink()
+    own("load")
+    assert own("doctor") == 0
+    assert "2 streams, 1 of them gone from disk" in own.out
+    assert len(own.json("report", "session", "--json")) == 2
+
+
+def test_verify_finds_a_row_that_should_not_be_there(terminal):
+    assert terminal("verify") == 0
+    assert "DIFFERENT" not in terminal.out
+    with writing(terminal.warehouse) as connection:
+        connection.execute(
+            "update core.usage set output_tokens = 1 where input_tokens = 7"
+        )
+    assert terminal("verify", "--json") == 1
+    differs = [one for one in json.loads(terminal.out) if not one["is_equal"]]
+    assert [(one["model"], one["missing"], one["extra"]) for one in differs] == [
+        ("core.usage", 1, 1)
+    ]
+    assert not list(terminal.warehouse.parent.glob(".verify*"))
+
+
+def test_verify_of_what_is_not_up_to_date_says_so(terminal):
+    with writing(terminal.warehouse) as connection:
+        connection.execute(
+            "insert into meta.loads values (99, now(), now(), 0, 0, 0, 0)"
+        )
+    assert terminal("verify") == 2
+    assert "nothing was compared" in terminal.err
+
+
+def test_replay_parses_everything_again_and_changes_nothing(terminal):
+    query = ["sql", "from core.usage order by all", "--format", "csv"]
+    terminal(*query)
+    before = terminal.out
+    assert terminal("replay", "claude_code") == 0
+    assert "claude_code" in terminal.out
+    assert "5 records parsed again" in terminal.err
+    terminal(*query)
+    assert terminal.out == before
+    assert terminal("replay", "claud_code") == 2
+
+
+# Demo and UI
+
+
+def test_the_demo_shows_two_reports_and_touches_nothing_else(fresh):
+    kept = fresh.home / "demo.duckdb"
+    assert fresh("demo", "--keep", kept) == 0
+    assert "agentlake report daily" in fresh.out
+    assert "agentlake report session" in fresh.out
+    assert str(kept) in fresh.err
+    assert not fresh.warehouse.exists()
+    assert [path.name for path in fresh.home.iterdir()] == ["demo.duckdb"]
+    rows = fresh.json("report", "model", "--warehouse", kept, "--json")
+    assert {row["source"] for row in rows} == {case.source for case in CASES}
+    before = kept.read_bytes()
+    assert fresh("demo", "--keep", kept) == 2
+    assert kept.read_bytes() == before
+
+
+def test_the_ui_does_not_start_on_a_port_that_is_taken(fresh):
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        assert fresh("ui", "--port", server.getsockname()[1]) == 2
+    assert "cannot be used" in fresh.err
+    assert not (fresh.warehouse.parent / "dagster").exists()
+
+
+def test_dagster_sees_the_settings_of_the_command(fresh):
+    settings = load_settings(
+        config=fresh.config,
+        home=fresh.home,
+        warehouse=fresh.warehouse,
+        environ={"HOME": str(fresh.home.parent)},
+        known_sources=[],
+    )
+    environ = environment(settings, {"HOME": "/x", "A": "b"}, Path("/y"))
+    assert environ == {
+        "HOME": "/x",
+        "A": "b",
+        "AGENTLAKE_HOME": str(fresh.home),
+        "AGENTLAKE_WAREHOUSE": str(fresh.warehouse),
+        "AGENTLAKE_CONFIG": str(fresh.config),
+        "DAGSTER_HOME": "/y",
+    }
+
+
+# Tables
+
+
+def test_numbers_as_people_read_them():
+    assert [usd(cost) for cost in (None, 0, 0.00012, 0.5, 1, 1234.567)] == [
+        "-",
+        "$0.00",
+        "$0.0001",
+        "$0.5000",
+        "$1.00",
+        "$1,234.57",
+    ]
+    assert [duration(ms) for ms in (None, 0, 999, 4200, 200_000, 18_420_000)] == [
+        "-",
+        "0ms",
+        "999ms",
+        "4.2s",
+        "3m 20s",
+        "5h 07m",
+    ]
+    assert [
+        size(number) for number in (0, 999, 4_200, 412_000_000, 5_000_000_000_000)
+    ] == [
+        "0 B",
+        "999 B",
+        "4.2 kB",
+        "412.0 MB",
+        "5,000.0 GB",
+    ]
+
+
+def test_columns_give_way_or_go_before_a_table_is_too_wide():
+    columns = [
+        Column(title="id"),
+        Column(title="path", gives_way="start"),
+        Column(title="extra", dropped=1),
+    ]
+    rows = [["a", "/home/ada/a/long/way/to/the/shop", "nice to have"]]
+    assert (
+        render(columns, rows, width=60).splitlines()[1]
+        == f"a   {'  '.join(rows[0][1:])}"
+    )
+    assert render(columns, rows, width=40).splitlines()[1] == (
+        "a   …/long/way/to/the/shop  nice to have"
+    )
+    assert render(columns, rows, width=20).splitlines()[1] == "a   …way/to/the/shop"
+    assert shorten("字字字字", 5, "end") == "字字…"
+
+
+# A process of its own
+
+
+def run(*words, terminal, **more):
+    environ = {**os.environ, **terminal.environ}
+    return subprocess.run(
+        [sys.executable, *words], env=environ, capture_output=True, text=True, **more
+    )
+
+
+def test_a_report_starts_without_what_only_others_need(terminal):
+    code = (
+        "import sys; from agentlake.pipelines.cli import main\n"
+        "for words in (['report', 'daily'], ['load']):\n"
+        "    assert main(words) == 0\n"
+        "heavy = {'dagster', 'polars', 'pandera', 'pyarrow', 'genai_prices', 'numpy'}\n"
+        "print(sorted(heavy & sys.modules.keys()))"
+    )
+    done = run("-c", code, terminal=terminal)
+    assert done.stdout.splitlines()[-1] == "[]", done.stderr
+
+
+def test_a_closed_pipe_is_silent(terminal):
+    read, write = os.pipe()
+    os.close(read)
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "agentlake",
+            "sql",
+            "from range(100000)",
+            "--format",
+            "csv",
+        ],
+        env={**os.environ, **terminal.environ},
+        stdout=write,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    os.close(write)
+    assert (done.returncode, done.stderr) == (141, "")
