@@ -11,7 +11,8 @@ roots = ["~/.claude", "/srv/claude"]   # instead of the places it looks by itsel
 options = { any = "thing" }            # handed to the adapter unread
 
 [prices."some-model"]                  # handed to the price table unread
-input_mtok = 1.25
+input = 1.25
+output = 10.0
 ```
 
 A file says less than a variable (AGENTLAKE_WAREHOUSE, AGENTLAKE_HOME), and a

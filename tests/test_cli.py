@@ -680,11 +680,12 @@ def test_replay_parses_everything_again_and_changes_nothing(terminal):
 # Demo and UI
 
 
-def test_the_demo_shows_two_reports_and_touches_nothing_else(fresh):
+def test_the_demo_shows_reports_and_touches_nothing_else(fresh):
     kept = fresh.home / "demo.duckdb"
     assert fresh("demo", "--keep", kept) == 0
-    assert "agentlake report daily" in fresh.out
-    assert "agentlake report session" in fresh.out
+    for report in ("daily", "session --limit 10", "model"):
+        assert f"agentlake report {report}\n" in fresh.out
+    assert "`agentlake load`" in fresh.out.splitlines()[-1]
     assert str(kept) in fresh.err
     assert not fresh.warehouse.exists()
     assert [path.name for path in fresh.home.iterdir()] == ["demo.duckdb"]

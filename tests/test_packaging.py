@@ -28,7 +28,7 @@ def test_every_package_says_what_belongs_into_it():
 
 @pytest.mark.parametrize(
     ("package", "files"),
-    [("agentlake.fixtures", "sources/**/*"), ("agentlake.sql", "**/*.sql")],
+    [("agentlake.fixtures", "demo/**/*"), ("agentlake.sql", "**/*.sql")],
 )
 def test_every_data_file_on_disk_goes_into_the_wheel(package, files):
     folder = ROOT / SETUPTOOLS["package-dir"][package]

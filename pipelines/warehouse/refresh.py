@@ -117,6 +117,7 @@ class _Refresh:
             return ("current" if same else "view"), None, 0
         if not same or self._remade.intersection(model.reads):
             self._remade.add(model.name)
+            self._update_groups()  # here too: the next load should find them made
             return "full", None, self._make_whole(model)
         if since == self._head:
             return "current", None, 0

@@ -17,9 +17,10 @@ LONG_TEXT = frozenset({"text", "input", "payload", "result_text"})
 
 _STAMP = "schema"  # in meta.settings: a digest of all that this module creates
 
-_META = (
-    """
-    create table if not exists meta.streams (
+_META = {
+    "meta.streams": (
+        "One row per stream: the file, and how far it has been loaded.",
+        """
         stream_id bigint not null, source varchar not null, key varchar not null,
         path varchar not null, reader varchar not null,
         device bigint, inode bigint, size bigint, mtime_ns bigint,
@@ -27,42 +28,58 @@ _META = (
         records bigint not null, status varchar not null, reason varchar,
         first_loaded_at timestamptz not null, loaded_at timestamptz not null,
         missing_since timestamptz, load_id bigint not null
-    )""",
-    """
-    create table if not exists meta.loads (
+        """,
+    ),
+    "meta.loads": (
+        "One row per load that wrote something.",
+        """
         load_id bigint not null, started_at timestamptz not null,
         finished_at timestamptz, streams bigint not null, records bigint not null,
         bytes bigint not null, rejects bigint not null
-    )""",
-    """
-    create table if not exists meta.rejects (
+        """,
+    ),
+    "meta.rejects": (
+        "One row per record, or part of one, that could not be understood.",
+        """
         source varchar not null, stream_id bigint not null,
         generation integer not null, seq bigint not null, byte_offset bigint not null,
         reason varchar not null, load_id bigint not null
-    )""",
-    """
-    create table if not exists meta.model_state (
+        """,
+    ),
+    "meta.model_state": (
+        "One row per SQL model: up to which load its rows are right.",
+        """
         model varchar not null, fingerprint varchar not null,
         load_id bigint not null, refreshed_at timestamptz not null
-    )""",
-    """
-    create table if not exists meta.session_groups (
+        """,
+    ),
+    "meta.session_groups": (
+        "One row per session that must be recomputed together with others.",
+        """
         source varchar not null, session_id varchar not null, group_id varchar not null
-    )""",
-    """
-    create table if not exists meta.session_ids (
+        """,
+    ),
+    "meta.session_ids": (
+        "One row per session and id by which it may be found to share history.",
+        """
         source varchar not null, id_hash ubigint not null, session_id varchar not null
-    )""",
-    """
-    create table if not exists meta.settings (
+        """,
+    ),
+    "meta.settings": (
+        "One row per setting that the warehouse itself must know.",
+        """
         name varchar not null, value varchar not null
-    )""",
-    """
-    create table if not exists meta.price_offers (
+        """,
+    ),
+    "meta.price_offers": (
+        "One row per model that was used, whether or not it has a price.",
+        """
         provider varchar, model varchar not null, service_tier varchar
-    )""",
-    """
-    create table if not exists meta.price_quotes (
+        """,
+    ),
+    "meta.price_quotes": (
+        "One row per rate that can apply to a model that was used.",
+        """
         price_id varchar not null, provider varchar, model varchar not null,
         service_tier varchar, matched_provider varchar, matched_model varchar,
         valid_from timestamptz, valid_to timestamptz, time_from time, time_to time,
@@ -72,17 +89,17 @@ _META = (
         output_usd decimal(24, 18), reasoning_usd decimal(24, 18),
         web_search_usd decimal(24, 18), request_usd decimal(24, 18),
         origin varchar not null
-    )""",
-)
+        """,
+    ),
+}
+"""Per table: what a row is, and its columns."""
 
 _RAW = """
-    create table if not exists {table} (
-        stream_id bigint not null, generation integer not null, seq bigint not null,
-        record_key varchar not null, content_hash varchar not null,
-        byte_offset bigint not null,
-        payload varchar using compression zstd, payload_bytes blob,
-        load_id bigint not null
-    )"""
+    stream_id bigint not null, generation integer not null, seq bigint not null,
+    record_key varchar not null, content_hash varchar not null,
+    byte_offset bigint not null,
+    payload varchar using compression zstd, payload_bytes blob,
+    load_id bigint not null"""
 
 
 def raw_table(source: str) -> str:
@@ -96,20 +113,31 @@ def ensure(connection: Connection, sources: Iterable[str]) -> None:
     Facts that have other columns than when they were written are dropped, and their
     streams marked: the next load parses them again from raw.
     """
-    statements = [*_META, *(_RAW.format(table=raw_table(one)) for one in sources)]
-    facts = {f"staging.{fact.TABLE}": _definitions(fact) for fact in FACTS}
-    parts = [*statements, *facts, *facts.values()]
-    stamp = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
+    tables = dict(_META) | {
+        raw_table(source): (f"One row per record of {source}, as it was found.", _RAW)
+        for source in sources
+    }
+    facts = {
+        f"staging.{fact.TABLE}": (_first_line(fact), _definitions(fact))
+        for fact in FACTS
+    }
+    stamp = hashlib.sha256(repr([tables, facts]).encode()).hexdigest()[:16]
     if _stamp(connection) == stamp:
         return
     with transaction(connection):
         for schema in ("raw", "staging", "core", "marts", "meta"):
             connection.execute(f"create schema if not exists {schema}")
-        for statement in statements:
-            connection.execute(statement)
-        _ensure_facts(connection, facts)
+        _create(connection, tables)
+        _drop_outdated_facts(connection)
+        _create(connection, facts)
         connection.execute("delete from meta.settings where name = $1", [_STAMP])
         connection.execute("insert into meta.settings values ($1, $2)", [_STAMP, stamp])
+
+
+def _create(connection: Connection, tables: Mapping[str, tuple[str, str]]) -> None:
+    for table, (description, definitions) in tables.items():
+        connection.execute(f"create table if not exists {table} ({definitions})")
+        connection.execute(f"comment on table {table} is '{description}'")
 
 
 def _stamp(connection: Connection) -> str | None:
@@ -122,21 +150,19 @@ def _stamp(connection: Connection) -> str | None:
     return rows[0][0] if rows else None
 
 
-def _ensure_facts(connection: Connection, facts: Mapping[str, str]) -> None:
+def _drop_outdated_facts(connection: Connection) -> None:
     rows = connection.execute(
         """
         select 'staging.' || table_name, list(column_name order by column_index)
         from duckdb_columns() where schema_name = 'staging' group by all
         """
     ).fetchall()
-    stands = dict(rows)
     wanted = {f"staging.{fact.TABLE}": _names(fact) for fact in FACTS}
-    if any(stands[table] != wanted.get(table) for table in stands):
-        for table in stands:
-            connection.execute(f"drop table {table}")
-        connection.execute("update meta.streams set parser_version = -1")
-    for table, definitions in facts.items():
-        connection.execute(f"create table if not exists {table} ({definitions})")
+    if all(wanted.get(table) == names for table, names in rows):
+        return
+    for table, _ in rows:
+        connection.execute(f"drop table {table}")
+    connection.execute("update meta.streams set parser_version = -1")
 
 
 def _names(fact: type[Fact]) -> list[str]:
@@ -145,6 +171,10 @@ def _names(fact: type[Fact]) -> list[str]:
 
 def _definitions(fact: type[Fact]) -> str:
     return ", ".join(map(_definition, (*LINEAGE, *columns(fact))))
+
+
+def _first_line(fact: type[Fact]) -> str:
+    return (fact.__doc__ or "").splitlines()[0].replace("'", "''")
 
 
 def _definition(column: Column) -> str:

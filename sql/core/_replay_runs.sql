@@ -1,7 +1,7 @@
 /*
-One row per stream whose first running totals are those of another thread.
+One row per stream whose first running totals are those of another thread, and thread.
 
-grain   source, stream_id, generation
+grain   source, stream_id, generation, like_session_id
 why     Old versions have no turn ids and, on resume, not even the parent's name: the
         copied history shows only in its totals. With a named parent one equal
         total is enough; without, two are asked for, of an older thread.
@@ -22,8 +22,10 @@ with
     pairs as (
         select
             heads.source,
+            heads.session_id,
             heads.stream_id,
             heads.generation,
+            theirs.session_id as like_session_id,
             theirs.stream_id as like_id,
             theirs.generation as like_generation,
             if(heads.parent_session_id is null, 2, 1) as asked_for
@@ -74,12 +76,7 @@ with
     ),
     runs as (
         select
-            pairs.source,
-            pairs.stream_id,
-            pairs.generation,
-            pairs.like_id,
-            pairs.like_generation,
-            pairs.asked_for,
+            pairs.*,
             own.seq,
             own.place,
             row_number() over (
@@ -104,15 +101,16 @@ with
             and theirs.generation = pairs.like_generation
             and theirs.place = own.place
             and theirs.counter = own.counter
-    ),
-    equal_runs as (
-        select source, stream_id, generation, max(seq) + 1 as own_from_seq
-        from runs
-        where place = nth
-        group by source, stream_id, generation, like_id, like_generation
-        having max(place) >= max(asked_for)
     )
 
-select source, stream_id, generation, max(own_from_seq) as own_from_seq
-from equal_runs
+select
+    source,
+    session_id,
+    stream_id,
+    generation,
+    like_session_id,
+    max(seq) + 1 as own_from_seq
+from runs
+where place = nth
 group by all
+having max(place) >= max(asked_for)

@@ -49,6 +49,11 @@ with
         where heads.own_from_ordinal is not null or heads.is_orphan
         group by all
     ),
+    by_totals as (
+        select source, stream_id, generation, max(own_from_seq) as own_from_seq
+        from core._replay_runs
+        group by all
+    ),
     known_turns as (select distinct source, session_id, turn_id from staging.turns),
     by_turn as (
         select
@@ -86,7 +91,7 @@ select
         then 'ordinal'
         when heads.has_turn_ids
         then 'turns'
-        when runs.own_from_seq is not null
+        when by_totals.own_from_seq is not null
         then 'totals'
         else 'burst'
     end as rule,
@@ -98,7 +103,8 @@ select
             then by_turn.own_from_seq
             else
                 coalesce(
-                    runs.own_from_seq, if(heads.is_orphan, by_record.after_burst, null)
+                    by_totals.own_from_seq,
+                    if(heads.is_orphan, by_record.after_burst, null)
                 )
         end,
         9223372036854775807
@@ -106,9 +112,9 @@ select
 from heads
 left join by_record using (source, stream_id, generation)
 left join by_turn using (source, stream_id, generation)
-left join core._replay_runs as runs using (source, stream_id, generation)
+left join by_totals using (source, stream_id, generation)
 where
     heads.own_from_ordinal is not null
     or by_turn.shared > 0
-    or runs.own_from_seq is not null
+    or by_totals.own_from_seq is not null
     or (heads.parent_session_id is not null and heads.is_orphan)

@@ -4,7 +4,8 @@ One row per record of a tool call, with the session to which the call belongs.
 grain   source, stream_id, generation, seq, part
 why     Forks and subagents repeat calls under the same id. A call belongs to the
         session of its message; in the part of a thread that repeats its parent, where
-        messages have no ids to go by, to the session in which an ancestor has it.
+        messages have no ids to go by, to the session in which an ancestor has it, or
+        the thread whose totals it repeats: a resume need not name its parent.
 */
 with
     found as (
@@ -34,13 +35,20 @@ with
             and replays.stream_id = calls.stream_id
             and replays.generation = calls.generation
     ),
+    above as (
+        select source, session_id, ancestor_id
+        from core._ancestors
+        union
+        select source, session_id, like_session_id as ancestor_id
+        from core._replay_runs
+    ),
     originals as (
         select
             above.source,
             above.session_id,
             found.tool_call_id,
             min(found.owner_id) as owner_id
-        from core._ancestors as above
+        from above
         inner join
             found on found.source = above.source and found.found_in = above.ancestor_id
         where not found.is_replay
