@@ -26,9 +26,9 @@ class Place(NamedTuple):
 class Batch:
     """Records of one source and what they say, not yet written."""
 
-    def __init__(self, source: str, load_id: int) -> None:
+    def __init__(self, source: str) -> None:
         self._source = source
-        self._load_id = load_id
+        self._load_id = 0
         self.bytes = 0
         self._records: list[Record] = []
         self._places: list[Place] = []
@@ -63,7 +63,9 @@ class Batch:
         for reject in rejects:
             self._rejects.append((row, reject.reason))
 
-    def write(self, connection: Connection, *, with_raw: bool = True) -> int:
+    def write(
+        self, connection: Connection, load_id: int, *, with_raw: bool = True
+    ) -> int:
         """Insert everything, inside the caller's transaction; the number of rejects.
 
         `with_raw` is False for a replay, whose records are in raw already.
@@ -71,6 +73,7 @@ class Batch:
         # Imported here: a load that finds nothing new must not pay for Arrow.
         from agentlake.pipelines.warehouse.insert import insert_columns
 
+        self._load_id = load_id
         for kind in list(self._facts):
             insert_columns(connection, f"staging.{kind.TABLE}", self._staging(kind))
         if with_raw and self._records:

@@ -104,6 +104,7 @@ class _Load:
                 if time.monotonic() - refreshed_at > REFRESH_EVERY_S:
                     self._commit()
                     self._refresh(self._connection)
+                    self.report.go_on()
                     refreshed_at = time.monotonic()
             self._commit()
         finally:

@@ -38,7 +38,7 @@ def replay(connection: Connection, adapter: Adapter, load_id: int) -> int:
     )
     connection.execute("delete from meta.model_state")
     count = 0
-    batch = Batch(source, load_id)
+    batch = Batch(source)
     for record, place in _records(connection, source, streams):
         count += 1
         if not record.data and record.stream.reader == "jsonl":
@@ -46,9 +46,9 @@ def replay(connection: Connection, adapter: Adapter, load_id: int) -> int:
         facts, rejects = facts_of(adapter, record)
         batch.add(record, place, facts, rejects)
         if batch.bytes >= _WRITE_BYTES:
-            batch.write(connection, with_raw=False)
-            batch = Batch(source, load_id)
-    batch.write(connection, with_raw=False)
+            batch.write(connection, load_id, with_raw=False)
+            batch = Batch(source)
+    batch.write(connection, load_id, with_raw=False)
     connection.execute(
         "update meta.streams set parser_version = $1, load_id = $2 where source = $3",
         [adapter.PARSER_VERSION, load_id, source],

@@ -27,10 +27,20 @@ class SourceReport(msgspec.Struct, kw_only=True):
     seconds: float = 0.0
 
 
+COUNTS = ("read", "records", "bytes", "rejects")
+"""What `meta.loads` says of a load."""
+
+
 class LoadReport(msgspec.Struct, kw_only=True):
-    """What one load did; `load_id` marks the rows that it wrote."""
+    """What one load did; `load_id` marks the rows that it writes.
+
+    A long load during which the models were refreshed goes on under the next id:
+    rows under an id that a refresh has seen would never be asked for again.
+    """
 
     load_id: int
+    earlier: dict[str, int] = {}
+    """What was counted under this load's earlier ids."""
     started_at: datetime = msgspec.field(default_factory=lambda: datetime.now(UTC))
     sources: dict[str, SourceReport]
 
@@ -43,6 +53,11 @@ class LoadReport(msgspec.Struct, kw_only=True):
     def complete(self) -> bool:
         """Whether every stream could be read."""
         return not any(one.deferred for one in self.sources.values())
+
+    def go_on(self) -> None:
+        """Take the next id; the models have seen the rows of this one."""
+        self.earlier = {name: self.total(name) for name in COUNTS}
+        self.load_id += 1
 
     def total(self, name: str) -> int:
         """The sum of one number over the sources."""

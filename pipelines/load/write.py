@@ -11,7 +11,7 @@ from agentlake.models.fact import Fact
 from agentlake.pipelines.load.batch import Batch, Place
 from agentlake.pipelines.load.checkpoint import Checkpoint, save
 from agentlake.pipelines.load.read import New
-from agentlake.pipelines.load.report import LoadReport
+from agentlake.pipelines.load.report import COUNTS, LoadReport
 from agentlake.pipelines.warehouse.connect import Connection, transaction
 
 COMMIT_BYTES = 32 << 20
@@ -59,7 +59,7 @@ class Committer:
         with transaction(self._connection):
             one.records += len(batch)
             one.bytes += batch.bytes
-            one.rejects += batch.write(self._connection)
+            one.rejects += batch.write(self._connection, self._report.load_id)
             save(self._connection, checkpoints)
             record_load(self._connection, self._report)
 
@@ -76,12 +76,11 @@ class Writer:
         self._committer = committer
         self._source = adapter.SOURCE
         self._adapter = adapter
-        self._load_id = report.load_id
         self._report = report.sources[adapter.SOURCE]
         self._start()
 
     def _start(self) -> None:
-        self._batch = Batch(self._source, self._load_id)
+        self._batch = Batch(self._source)
         self._checkpoints: dict[int, Checkpoint] = {}
 
     def add(self, stream_id: int, generation: int, new: Sequence[New]) -> None:
@@ -125,7 +124,7 @@ class Writer:
 def record_load(connection: Connection, report: LoadReport) -> None:
     """Write the load's own row as it stands now; inside the caller's transaction."""
     connection.execute("delete from meta.loads where load_id = $1", [report.load_id])
-    totals = [report.total(name) for name in ("read", "records", "bytes", "rejects")]
+    totals = [report.total(name) - report.earlier.get(name, 0) for name in COUNTS]
     connection.execute(
         "insert into meta.loads values ($1, $2, now(), $3, $4, $5, $6)",
         [report.load_id, report.started_at, *totals],

@@ -47,7 +47,7 @@ with
         from requests
         where prompt <> (0, 0, 0)
         group by all
-        having count(distinct prompt) > 1
+        having min(prompt) < max(prompt)
     )
 
 select
