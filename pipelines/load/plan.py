@@ -5,7 +5,7 @@ nothing is opened.
 """
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import msgspec
@@ -71,7 +71,7 @@ def look(
     `selects` limits the look to some streams; the others are not even stat-ed.
     """
     source, version = plan.adapter.SOURCE, plan.adapter.PARSER_VERSION
-    streams = {stream_id(source, stream.key): stream for stream in _streams(plan)}
+    streams = {stream_id(source, key): stream for key, stream in _streams(plan).items()}
     if selects is not None:
         streams = {key: one for key, one in streams.items() if selects(one)}
     known = checkpoints(connection, source, None if selects is None else streams)
@@ -119,6 +119,14 @@ def _signature(found: Found, before: Checkpoint, stream: Stream) -> Signature | 
         return None
 
 
-def _streams(plan: SourcePlan) -> Iterator[Stream]:
+def _streams(plan: SourcePlan) -> dict[str, Stream]:
+    """The streams of all roots by key; a key met again is told apart by its path."""
+    streams: dict[str, Stream] = {}
     for root in plan.roots:
-        yield from plan.adapter.discover(str(root), plan.options)
+        for stream in plan.adapter.discover(str(root), plan.options):
+            key = stream.key
+            if key in streams:
+                key = f"{key}@{stream.path}"
+                stream = msgspec.structs.replace(stream, key=key)
+            streams[key] = stream
+    return streams

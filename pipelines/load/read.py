@@ -101,7 +101,7 @@ class _Keys:
         self._work = work
         self._occurrences: Counter[str] = Counter()
         self._known: frozenset[str] = frozenset()
-        self._ask_raw = False
+        self._resumed_at = 0
 
     def restart(self) -> None:
         """The stream is read again from its start: skip what raw has of it."""
@@ -109,25 +109,13 @@ class _Keys:
         self._known = frozenset(key for (key,) in rows)
 
     def resume(self, cursor: jsonl.Cursor) -> None:
-        """The stream is read on: earlier occurrences are in raw.
-
-        Not so in a rewritten file, of which raw took only what it did not have: there
-        the lines before the cursor are counted where they stand.
-        """
-        if self._work.checkpoint.generation == 0:
-            self._ask_raw = True
-            return
-        self.restart()
-        for batch in jsonl.read(self._work.stream.path, None):
-            for line in batch.lines:
-                if line.offset >= cursor.offset:
-                    return
-                self._occurrences[_hash(line)] += 1
+        """The stream is read on: earlier occurrences are in raw."""
+        self._resumed_at = cursor.offset
 
     def new_records(self, lines: list[jsonl.Line]) -> Iterator[New]:
         """The lines that raw does not have, as records."""
         hashes = [_hash(line) for line in lines]
-        if self._ask_raw:
+        if self._resumed_at:
             self._count_earlier(set(hashes) - self._occurrences.keys())
         for line, content_hash in zip(lines, hashes, strict=True):
             occurrence = self._occurrences[content_hash]
@@ -151,9 +139,24 @@ class _Keys:
             """,
             hashes=list(hashes),
         )
-        self._occurrences.update(dict(rows))
-        for content_hash in hashes - self._occurrences.keys():
-            self._occurrences[content_hash] = 0
+        if rows and self._work.checkpoint.generation:
+            self._count_on_disk()
+            return
+        self._occurrences.update(dict.fromkeys(hashes, 0) | dict(rows))
+
+    def _count_on_disk(self) -> None:
+        """Count the lines before the cursor where they stand.
+
+        A rewritten file may lack lines that raw has, so raw cannot tell which
+        occurrence a line is that it knows. Rarely needed: most new lines are new.
+        """
+        resumed_at, self._resumed_at = self._resumed_at, 0
+        self.restart()
+        for batch in jsonl.read(self._work.stream.path, None):
+            for line in batch.lines:
+                if line.offset >= resumed_at:
+                    return
+                self._occurrences[_hash(line)] += 1
 
     def _ask(self, query: str, **parameters: object) -> list[tuple[Any, ...]]:
         """Ask raw about this stream, beside the thread that writes."""

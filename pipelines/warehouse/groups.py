@@ -40,10 +40,11 @@ _LINEAGE = """
     select source, session_id, replay_base
     from staging.sessions where load_id > $since and replay_base is not null
     union
-    select source, session_id, coalesce(request_session_id, forked_from_session_id)
-    from staging.messages
-    where load_id > $since
-        and coalesce(request_session_id, forked_from_session_id) is not null
+    select source, session_id, request_session_id
+    from staging.messages where load_id > $since and request_session_id is not null
+    union
+    select source, session_id, forked_from_session_id
+    from staging.messages where load_id > $since and forked_from_session_id is not null
     union
     select new.source, new.session_id, record.session_id
     from staging.sessions new

@@ -44,7 +44,7 @@ with
             files.session_id,
             arg_min(streams.path, (files.agent_id is not null, streams.path)) as path,
             cast(sum(streams.size) as bigint) as file_bytes,
-            max(streams.loaded_at) as updated_at
+            to_timestamp(max(streams.mtime_ns) / 1e9) as updated_at
         from
             (
                 select source, session_id, stream_id, max(agent_id) as agent_id

@@ -9,8 +9,9 @@ import hashlib
 import json
 import sys
 from collections.abc import Iterator
+from io import BufferedReader
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import cast
 
 import msgspec
 
@@ -51,7 +52,7 @@ class Batch(msgspec.Struct, frozen=True):
     cursor: Cursor
 
 
-def open_stream(path: str) -> BinaryIO:
+def open_stream(path: str) -> BufferedReader:
     """The file, or what is compressed in it."""
     if not path.endswith(".zst"):
         return Path(path).open("rb")
@@ -60,7 +61,7 @@ def open_stream(path: str) -> BinaryIO:
         from compression import zstd
     else:
         from backports import zstd
-    return cast("BinaryIO", zstd.open(path, "rb"))
+    return cast("BufferedReader", zstd.open(path, "rb"))
 
 
 def read(
@@ -114,9 +115,11 @@ class _Reading:
         self._held: list[bytes] = []
         self._held_size = 0
 
-    def batches(self, file: BinaryIO, chunk: int, *, settled: bool) -> Iterator[Batch]:
+    def batches(
+        self, file: BufferedReader, chunk: int, *, settled: bool
+    ) -> Iterator[Batch]:
         self._end_of_early_line(file)
-        while data := file.read(chunk):
+        while data := file.read1(chunk):  # what a damaged archive gives before it fails
             cut = data.rfind(b"\n") + 1
             lines = self._take(data[:cut]) if cut else []
             self._hold(data[cut:])
@@ -128,7 +131,7 @@ class _Reading:
             lines = self._take(b"")
         yield Batch(lines, self._cursor())
 
-    def _end_of_early_line(self, file: BinaryIO) -> None:
+    def _end_of_early_line(self, file: BufferedReader) -> None:
         """Step over the newline of a line that was taken before it came."""
         if not self._offset or self._tail.endswith(b"\n"):
             return
