@@ -20,8 +20,8 @@ demo: $(READY)  ## load the shipped examples into a throw-away warehouse and sho
 ui: $(READY)  ## start Dagster on your warehouse
 	@$(BIN)/agentlake ui $(ARGS)
 
-test: $(READY)  ## run the tests (ARGS="-k codex -x", "-n 2", ...)
-	@$(BIN)/pytest $(ARGS)
+test: $(READY)  ## run the tests, on all cores (ARGS="-k codex -x", ...)
+	@$(BIN)/pytest -q -n auto $(ARGS)
 check: fmt-check lint types layers sql test  ## everything that CI checks
 fmt-check: $(READY)  ## is everything formatted?
 	@$(BIN)/ruff format --check --quiet . && $(BIN)/sqlfmt --check --quiet sql

@@ -20,19 +20,22 @@ _Row = tuple[str, str, str, bool]
 def adapter_rows(home: Path) -> Iterator[_Row]:
     """What was measured, how long it took, the bar, and whether it is met."""
     for source, adapter in adapters().items():
-        root = home / _PLACES[source]
-        streams = [
-            stream
-            for stream in adapter.discover(str(root), {})
-            if stream.reader == "jsonl" and stream.path.endswith(".jsonl")
-        ]
-        largest = max(streams, key=lambda stream: Path(stream.path).stat().st_size)
-        records = _records(largest, 1_000_000)
-        size = sum(len(record.data) for record in records)
-        parse = _best(lambda: [facts_of(adapter, one) for one in records])
-        yield _row(source, "1 MB parsed", parse * 1_000_000 / size, BARS_MS["parse"])
-        with tempfile.TemporaryDirectory() as scratch:
-            yield from _small(source, adapter, streams, Path(scratch), root)
+        yield from _adapter_rows(source, adapter, home / _PLACES[source])
+
+
+def _adapter_rows(source: str, adapter: Adapter, root: Path) -> Iterator[_Row]:
+    streams = [
+        stream
+        for stream in adapter.discover(str(root), {})
+        if stream.reader == "jsonl" and stream.path.endswith(".jsonl")
+    ]
+    largest = max(streams, key=lambda stream: Path(stream.path).stat().st_size)
+    records = _records(largest, 1_000_000)
+    size = sum(len(record.data) for record in records)
+    parse = _best(lambda: [facts_of(adapter, one) for one in records])
+    yield _row(source, "1 MB parsed", parse * 1_000_000 / size, BARS_MS["parse"])
+    with tempfile.TemporaryDirectory() as scratch:
+        yield from _small(source, adapter, streams, Path(scratch), root)
 
 
 def _small(

@@ -73,12 +73,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with tempfile.TemporaryDirectory() as scratch:
         place = chosen.keep or Path(scratch)
         place.mkdir(parents=True, exist_ok=True)
-        rows = list(_rows(place, chosen))
-    width = max(len(row.what) for row in rows)
-    for row in rows:
-        mark = {True: "ok", False: "MISSED", None: ""}[row.is_met]
-        print(f"{row.what:<{width}}  {row.measured:>26}  {row.bar:>16}  {mark}")
-    return int(any(row.is_met is False for row in rows))
+        missed = 0
+        for row in _rows(place, chosen):
+            mark = {True: "ok", False: "MISSED", None: ""}[row.is_met]
+            print(
+                f"{row.what:<52} {row.measured:>24} {row.bar:>12}  {mark}", flush=True
+            )
+            missed += row.is_met is False
+    return int(missed > 0)
 
 
 def _rows(place: Path, chosen: argparse.Namespace) -> Iterator[Row]:
@@ -160,6 +162,7 @@ def _again(place: Path, home: Path, size: str) -> Iterator[Row]:
     yield Row(f"nothing changed, {size}", f"{best:.2f} s", "0.35 s", best < 0.35)
     stream = max(home.rglob("projects/*/*.jsonl"), key=lambda path: path.stat().st_size)
     last = [line for line in stream.read_bytes().split(b"\n") if b'"usage"' in line][-1]
+    size_before = stream.stat().st_size
     runs = []
     for number in range(5):
         record = json.loads(last)
@@ -169,6 +172,7 @@ def _again(place: Path, home: Path, size: str) -> Iterator[Row]:
             file.write(json.dumps(record).encode() + b"\n")
         runs.append(_agentlake(lake, "load", "--home", str(home)))
     best = min(run.seconds for run in runs)
+    os.truncate(stream, size_before)  # the home is used again
     yield Row(f"one line appended, {size}", f"{best:.2f} s", "0.6 s", best < 0.6)
 
 
@@ -181,11 +185,11 @@ def _report(place: Path) -> Iterator[Row]:
             f"""
             insert into core.usage by name
             select
-                * replace (
-                    usage_id || copy as usage_id,
-                    called_at - to_days(cast(copy as integer)) as called_at
+                usage.* replace (
+                    usage.usage_id || days.range as usage_id,
+                    usage.called_at - to_days(cast(days.range as integer)) as called_at
                 )
-            from core.usage, range({USAGE_ROWS // have}) as copies (copy)
+            from core.usage as usage, range({USAGE_ROWS // have}) as days
             """
         )
         (rows,) = connection.execute("select count(*) from core.usage").fetchall()[0]

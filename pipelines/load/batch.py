@@ -14,6 +14,18 @@ from agentlake.models.table import LINEAGE, columns
 from agentlake.pipelines.warehouse.connect import Connection
 from agentlake.pipelines.warehouse.schema import raw_table
 
+Tables = dict[str, dict[str, Any]]
+"""Rows to be inserted: table, column, values."""
+
+
+def insert(connection: Connection, tables: Tables) -> None:
+    """Insert all rows, inside the caller's transaction."""
+    # Imported here: a load that finds nothing new must not pay for Arrow.
+    from agentlake.pipelines.warehouse.insert import insert_columns
+
+    for table, rows in tables.items():
+        insert_columns(connection, table, rows)
+
 
 class Place(NamedTuple):
     """Which reading of which stream a record is of."""
@@ -36,6 +48,11 @@ class Batch:
         self._of_record: defaultdict[type[Fact], list[int]] = defaultdict(list)
         self._parts: defaultdict[type[Fact], list[int]] = defaultdict(list)
         self._rejects: list[tuple[int, str]] = []
+
+    @property
+    def rejects(self) -> int:
+        """The number of rejects; final once the tables are made."""
+        return len(self._rejects)
 
     def __len__(self) -> int:
         """The number of records."""
@@ -63,29 +80,22 @@ class Batch:
         for reject in rejects:
             self._rejects.append((row, reject.reason))
 
-    def write(
-        self, connection: Connection, load_id: int, *, with_raw: bool = True
-    ) -> int:
-        """Insert everything, inside the caller's transaction; the number of rejects.
+    def tables(self, load_id: int, *, with_raw: bool = True) -> Tables:
+        """Everything as columns, by the table to which it goes.
 
         `with_raw` is False for a replay, whose records are in raw already.
         """
-        # Imported here: a load that finds nothing new must not pay for Arrow.
-        from agentlake.pipelines.warehouse.insert import insert_columns
-
         self._load_id = load_id
-        for kind in list(self._facts):
-            insert_columns(connection, f"staging.{kind.TABLE}", self._staging(kind))
+        tables = {f"staging.{kind.TABLE}": self._staging(kind) for kind in self._facts}
         if with_raw and self._records:
-            insert_columns(connection, raw_table(self._source), self._raw())
+            tables[raw_table(self._source)] = self._raw()
         if self._rejects:
             rows = [row for row, _ in self._rejects]
-            rejects = self._lineage(rows) | {
+            tables["meta.rejects"] = self._lineage(rows) | {
                 "byte_offset": [self._records[row].offset for row in rows],
                 "reason": [reason for _, reason in self._rejects],
             }
-            insert_columns(connection, "meta.rejects", rejects)
-        return len(self._rejects)
+        return tables
 
     def _lineage(self, rows: Sequence[int]) -> dict[str, Any]:
         """What every table has about the records in which its rows were found."""

@@ -4,12 +4,12 @@ Here the readers of the SDK meet the warehouse: which occurrence of a line this 
 and which lines of a rewritten file are known already, only raw can tell.
 """
 
-import hashlib
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any, TypeVar
 
 import msgspec
+import xxhash
 
 from agentlake.adapters.sdk.contract import Record, Reject
 from agentlake.adapters.sdk.readers import document, jsonl
@@ -171,4 +171,4 @@ class _Keys:
 
 def _hash(line: jsonl.Line) -> str:
     data = line.data if line.data is not None else f"{line.offset}+{line.size}".encode()
-    return hashlib.sha256(data).hexdigest()[:16]
+    return xxhash.xxh3_64_hexdigest(data)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from agentlake.adapters.sdk.contract import Adapter, Record, Stream
 from agentlake.adapters.sdk.run import facts_of
 from agentlake.models.table import FACTS
-from agentlake.pipelines.load.batch import Batch, Place
+from agentlake.pipelines.load.batch import Batch, Place, insert
 from agentlake.pipelines.warehouse.connect import Connection, second
 from agentlake.pipelines.warehouse.schema import raw_table
 
@@ -46,9 +46,9 @@ def replay(connection: Connection, adapter: Adapter, load_id: int) -> int:
         facts, rejects = facts_of(adapter, record)
         batch.add(record, place, facts, rejects)
         if batch.bytes >= _WRITE_BYTES:
-            batch.write(connection, load_id, with_raw=False)
+            insert(connection, batch.tables(load_id, with_raw=False))
             batch = Batch(source)
-    batch.write(connection, load_id, with_raw=False)
+    insert(connection, batch.tables(load_id, with_raw=False))
     connection.execute(
         "update meta.streams set parser_version = $1, load_id = $2 where source = $3",
         [adapter.PARSER_VERSION, load_id, source],

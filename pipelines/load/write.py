@@ -8,13 +8,13 @@ import msgspec
 from agentlake.adapters.sdk.contract import Adapter
 from agentlake.adapters.sdk.run import facts_of
 from agentlake.models.fact import Fact
-from agentlake.pipelines.load.batch import Batch, Place
+from agentlake.pipelines.load.batch import Batch, Place, Tables, insert
 from agentlake.pipelines.load.checkpoint import Checkpoint, save
 from agentlake.pipelines.load.read import New
 from agentlake.pipelines.load.report import COUNTS, LoadReport
 from agentlake.pipelines.warehouse.connect import Connection, transaction
 
-COMMIT_BYTES = 32 << 20
+COMMIT_BYTES = 48 << 20
 COMMIT_STREAMS = 2000
 
 
@@ -25,8 +25,8 @@ class HalfWritten(ValueError):
 class Committer:
     """Writes what it is given in a thread of its own, one transaction after another.
 
-    DuckDB compresses while Python parses on. At most one transaction waits, so
-    memory stays bounded; its failure is raised by the next call.
+    DuckDB compresses while Python parses on, on another core. At most one
+    transaction waits, so memory stays bounded; its failure is raised by the next call.
     """
 
     def __init__(self, connection: Connection, report: LoadReport) -> None:
@@ -35,12 +35,10 @@ class Committer:
         self._thread = ThreadPoolExecutor(max_workers=1)
         self._waiting: Future[None] | None = None
 
-    def commit(
-        self, source: str, batch: Batch, checkpoints: Sequence[Checkpoint]
-    ) -> None:
-        """Begin to write a batch and the checkpoints that belong to it."""
+    def commit(self, tables: Tables, checkpoints: Sequence[Checkpoint]) -> None:
+        """Begin to write rows and the checkpoints that belong to them."""
         self.finish()
-        self._waiting = self._thread.submit(self._commit, source, batch, checkpoints)
+        self._waiting = self._thread.submit(self._commit, tables, checkpoints)
 
     def finish(self) -> None:
         """Wait until everything that was given is committed."""
@@ -52,14 +50,9 @@ class Committer:
         """Wait for the transaction on its way, and end the thread."""
         self._thread.shutdown()
 
-    def _commit(
-        self, source: str, batch: Batch, checkpoints: Sequence[Checkpoint]
-    ) -> None:
-        one = self._report.sources[source]
+    def _commit(self, tables: Tables, checkpoints: Sequence[Checkpoint]) -> None:
         with transaction(self._connection):
-            one.records += len(batch)
-            one.bytes += batch.bytes
-            one.rejects += batch.write(self._connection, self._report.load_id)
+            insert(self._connection, tables)
             save(self._connection, checkpoints)
             record_load(self._connection, self._report)
 
@@ -76,6 +69,7 @@ class Writer:
         self._committer = committer
         self._source = adapter.SOURCE
         self._adapter = adapter
+        self._load = report
         self._report = report.sources[adapter.SOURCE]
         self._start()
 
@@ -114,11 +108,14 @@ class Writer:
 
     def commit(self) -> None:
         """Hand everything over to be written, all or nothing."""
-        if len(self._batch) or self._checkpoints:
-            self._committer.commit(
-                self._source, self._batch, list(self._checkpoints.values())
-            )
-            self._start()
+        if not len(self._batch) and not self._checkpoints:
+            return
+        tables = self._batch.tables(self._load.load_id)
+        self._report.records += len(self._batch)
+        self._report.bytes += self._batch.bytes
+        self._report.rejects += self._batch.rejects
+        self._committer.commit(tables, list(self._checkpoints.values()))
+        self._start()
 
 
 def record_load(connection: Connection, report: LoadReport) -> None:

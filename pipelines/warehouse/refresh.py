@@ -21,12 +21,14 @@ from agentlake.pipelines.warehouse.sql_models import (
     fingerprint,
     macros,
     models,
+    recall,
 )
 
 GROUPS = "meta.session_groups"
 QUOTES = "meta.price_quotes"
 _NARROW = "narrow"
 _MOST_LITERALS = 500
+_FEW = 50
 
 
 class Refreshed(msgspec.Struct, frozen=True, kw_only=True):
@@ -54,6 +56,7 @@ def refresh(
 
     `prepare_prices` runs before the first model that reads `meta.price_quotes`.
     """
+    recall(connection)
     run = _Refresh(connection, prepare_prices)
     chosen = models() if names is None else {name: models()[name] for name in names}
     return [run.one(model) for model in models().values() if model.name in chosen]
@@ -203,6 +206,10 @@ class _Refresh:
         self._made_narrow: set[str] = set()
         sessions = self._touched[since]
         self._keys: list[groups.Session] | None = list(sessions)
+        if (
+            len(sessions) <= _FEW
+        ):  # handing out such small work costs more than doing it
+            self._connection.execute("set threads = 1")
         if len(sessions) > _MOST_LITERALS:
             self._connection.execute(
                 f"create or replace table {_NARROW}.main.touched as "
@@ -244,7 +251,9 @@ class _Refresh:
                     query += f" where {self._condition(read.key)}"
                 elif table.startswith("staging."):
                     query += f" where {self._condition(('source', 'session_id'))}"
-            kind = "table" if read is not None and read.is_view else "view"
+            # Read by several models, so made once; but a model's own table is large
+            # and read by few.
+            kind = "view" if read is not None and not read.is_view else "table"
             self._connection.execute(f"use {_NARROW}")
             try:
                 self._connection.execute(f"create or replace {kind} {table} as {query}")

@@ -16,10 +16,13 @@ from typing import Any
 import duckdb
 import msgspec
 
+from agentlake.pipelines.warehouse.connect import Connection, transaction
+
 SQL = Path(__file__).resolve().parents[2] / "sql"
 _HEADER = re.compile(r"\A/\*\n(?P<text>.*?)\n\*/\n(?P<query>.*)\Z", re.DOTALL)
 _FIELD = re.compile(r"^(?P<name>grain|key|checks|why)\s+(?P<text>.*)$")
 LAYERS = ("core", "marts")
+_REMEMBERED = "models"  # in meta.settings
 MADE_FROM = {"meta.price_quotes": "core._calls"}
 """Tables that Python makes, and the model from which it makes them."""
 
@@ -58,12 +61,46 @@ def macros() -> str:
     return (SQL / "macros.sql").read_text()
 
 
-@cache
+_models: dict[str, Model] = {}
+
+
 def models() -> dict[str, Model]:
     """All models by name, each after those that it reads."""
-    parser = duckdb.connect()
-    found = {model.name: model for model in _read_all(parser)}
-    parser.close()
+    if not _models:
+        parser = duckdb.connect()
+        _models.update(_in_order({model.name: model for model in _read_all(parser)}))
+        parser.close()
+    return _models
+
+
+def recall(connection: Connection) -> None:
+    """Take the models from the warehouse, if it knows those of this very SQL.
+
+    Parsing all files takes longer than a refresh after one new line; so a writer
+    keeps what it found.
+    """
+    if _models:
+        return
+    sql = "\0".join(f"{path}\0{path.read_text()}" for _, path in _files())
+    digest = hashlib.sha256(sql.encode()).hexdigest()
+    rows = connection.execute(
+        "select value from meta.settings where name = $1", [_REMEMBERED]
+    ).fetchall()
+    known, _, text = rows[0][0].partition(" ") if rows else ("", "", "")
+    if known == digest:
+        found = msgspec.json.decode(text, type=list[Model])
+        _models.update({model.name: model for model in found})
+        return
+    text = msgspec.json.encode(list(models().values())).decode()
+    with transaction(connection):
+        connection.execute("delete from meta.settings where name = $1", [_REMEMBERED])
+        connection.execute(
+            "insert into meta.settings values ($1, $2)",
+            [_REMEMBERED, f"{digest} {text}"],
+        )
+
+
+def _in_order(found: dict[str, Model]) -> dict[str, Model]:
     graph = {
         name: [
             other
@@ -75,10 +112,15 @@ def models() -> dict[str, Model]:
     return {name: found[name] for name in TopologicalSorter(graph).static_order()}
 
 
-def _read_all(parser: duckdb.DuckDBPyConnection) -> Iterator[Model]:
+def _files() -> Iterator[tuple[str, Path]]:
     for layer in LAYERS:
         for path in sorted((SQL / layer).glob("*.sql")):
-            yield read_model(f"{layer}.{path.stem}", path, parser)
+            yield f"{layer}.{path.stem}", path
+
+
+def _read_all(parser: duckdb.DuckDBPyConnection) -> Iterator[Model]:
+    for name, path in _files():
+        yield read_model(name, path, parser)
 
 
 def read_model(name: str, path: Path, parser: duckdb.DuckDBPyConnection) -> Model:
@@ -149,6 +191,7 @@ def _tables(node: Any) -> Iterator[str]:
             yield from _tables(value)
 
 
+@cache
 def fingerprint(name: str) -> str:
     """A digest of everything that a model's rows depend on but the data."""
     model = models()[name]

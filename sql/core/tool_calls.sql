@@ -2,51 +2,12 @@
 One row per call of a tool, with its result.
 
 grain   source, session_id, tool_call_id
-key     source, session_id
 checks  not_null(status); expect(status in ('done', 'failed', 'no_result'))
-why     Of several records of one call the first counts. Results come in pieces (output,
-        duration, exit code), again in each copy of the call, and may lie in a file of
-        their own. A call without result was interrupted, or its result is not written
-        yet. Texts are fetched last, by place: they are nearly all of the data.
+why     A call without result was interrupted, or its result is not written yet. Which
+        records make a call is decided in core._tool_calls; its texts are fetched from
+        where they stand, or from the file to which the agent moved a long output.
 */
 with
-    calls as (
-        select
-            places.source,
-            places.session_id,
-            places.tool_call_id,
-            arg_min(
-                (
-                    places.found_in,
-                    places.stream_id,
-                    places.generation,
-                    places.seq,
-                    places.part
-                ),
-                (
-                    coalesce(places.called_at, timestamptz 'infinity'),
-                    places.found_in <> places.session_id,
-                    coalesce(places.agent_id, ''),
-                    places.generation,
-                    places.seq,
-                    places.stream_id,
-                    places.part
-                )
-            ) as place,
-            count(results.tool_call_id) > 0 as has_result,
-            min(results.text_place) as text_place,
-            max(results.ref) as result_ref,
-            bool_or(results.is_error) as is_error,
-            min(results.finished_at) as finished_at,
-            max(results.duration_ms) as duration_ms
-        from core._tool_call_places as places
-        left join
-            core._tool_results as results
-            on results.source = places.source
-            and results.session_id = places.found_in
-            and results.tool_call_id = places.tool_call_id
-        group by all
-    ),
     spills as (
         select source, session_id, ref, arg_max(text, (generation, load_id)) as text
         from staging.spills
@@ -58,48 +19,39 @@ select
     calls.source,
     calls.session_id,
     calls.tool_call_id,
-    asked.message_id,
-    asked.agent_id,
+    calls.message_id,
+    calls.agent_id,
     -- facts
-    asked.name,
+    calls.name,
     cast(asked.input as json) as input,
-    asked.called_at,
+    calls.called_at,
     coalesce(spills.text, outputs.text) as result_text,
     calls.result_ref,
     calls.is_error,
     calls.finished_at,
-    coalesce(
-        calls.duration_ms, date_diff('millisecond', asked.called_at, calls.finished_at)
-    ) as duration_ms,
-    case
-        when not calls.has_result
-        then 'no_result'
-        when calls.is_error
-        then 'failed'
-        else 'done'
-    end as status,
+    calls.duration_ms,
+    calls.status,
     -- lineage
-    asked.stream_id,
-    asked.generation,
-    asked.seq
-from calls
-inner join
+    calls.stream_id,
+    calls.generation,
+    calls.seq
+from core._tool_calls as calls
+left join
     staging.tool_calls as asked
     on asked.source = calls.source
-    and asked.session_id = calls.place[1]
-    and asked.stream_id = calls.place[2]
-    and asked.generation = calls.place[3]
-    and asked.seq = calls.place[4]
-    and asked.part = calls.place[5]
+    and asked.stream_id = calls.stream_id
+    and asked.generation = calls.generation
+    and asked.seq = calls.seq
+    and asked.part = calls.part
 left join
     staging.tool_results as outputs
     on outputs.source = calls.source
-    and outputs.generation = calls.text_place[2]
-    and outputs.seq = calls.text_place[3]
-    and outputs.stream_id = calls.text_place[4]
-    and outputs.part = calls.text_place[5]
+    and outputs.stream_id = calls.text_stream_id
+    and outputs.generation = calls.text_generation
+    and outputs.seq = calls.text_seq
+    and outputs.part = calls.text_part
 left join
     spills
     on spills.source = calls.source
-    and spills.session_id = calls.place[1]
+    and spills.session_id = calls.found_in
     and spills.ref = regexp_extract(calls.result_ref, '[^/\\]+$')

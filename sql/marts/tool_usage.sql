@@ -13,7 +13,7 @@ select
     cast(median(calls.duration_ms) as bigint) as median_duration_ms,
     cast(sum(calls.duration_ms) as bigint) as total_duration_ms,
     max(calls.called_at) as last_called_at
-from core.tool_calls as calls
+from core._tool_calls as calls
 where is_asked_for(calls.called_at)
 group by all
 order by count(*) desc, calls.source asc, calls.name asc

@@ -75,7 +75,8 @@ def read(
     that cannot be read.
     """
     start = cursor or Cursor()
-    reading = _Reading(start, head=_bytes_at(path, 0, EDGE), tail=_before(path, start))
+    head = _bytes_at(path, 0, EDGE) if start.offset else b""
+    reading = _Reading(start, head=head, tail=_before(path, start))
     with open_stream(path) as file:
         file.seek(start.offset)
         yield from reading.batches(file, chunk, settled=settled)
@@ -93,7 +94,7 @@ def continues(path: str, cursor: Cursor) -> bool:
 
 def _before(path: str, cursor: Cursor) -> bytes:
     edge = min(EDGE, cursor.offset)
-    return _bytes_at(path, cursor.offset - edge, edge)
+    return _bytes_at(path, cursor.offset - edge, edge) if edge else b""
 
 
 def _bytes_at(path: str, offset: int, size: int) -> bytes:
@@ -119,17 +120,21 @@ class _Reading:
         self, file: BufferedReader, chunk: int, *, settled: bool
     ) -> Iterator[Batch]:
         self._end_of_early_line(file)
+        is_told = False
         while data := file.read1(chunk):  # what a damaged archive gives before it fails
+            if not self._offset + self._held_size:
+                self._head = data[:EDGE]
             cut = data.rfind(b"\n") + 1
             lines = self._take(data[:cut]) if cut else []
             self._hold(data[cut:])
+            is_told = bool(lines)
             if lines:
                 yield Batch(lines, self._cursor())
         last = b"".join(self._held)
-        lines = []
         if settled and self._held_size == len(last) and _is_json(last):
-            lines = self._take(b"")
-        yield Batch(lines, self._cursor())
+            yield Batch(self._take(b""), self._cursor())
+        elif not is_told:
+            yield Batch([], self._cursor())
 
     def _end_of_early_line(self, file: BufferedReader) -> None:
         """Step over the newline of a line that was taken before it came."""

@@ -1,0 +1,91 @@
+/*
+One row per call of a tool, with its result, and with the places of its texts.
+
+grain   source, session_id, tool_call_id
+key     source, session_id
+why     Of several records of one call the first counts. Results come in pieces (output,
+        duration, exit code), again in each copy of the call, and may lie in a file of
+        their own. Texts are nearly all of the data and stand in staging already, so
+        only their places are kept; core.tool_calls fetches them.
+*/
+with
+    calls as (
+        select
+            places.source,
+            places.session_id,
+            places.tool_call_id,
+            arg_min(
+                (
+                    places.found_in,
+                    places.stream_id,
+                    places.generation,
+                    places.seq,
+                    places.part
+                ),
+                (
+                    coalesce(places.called_at, timestamptz 'infinity'),
+                    places.found_in <> places.session_id,
+                    coalesce(places.agent_id, ''),
+                    places.generation,
+                    places.seq,
+                    places.stream_id,
+                    places.part
+                )
+            ) as place,
+            count(results.tool_call_id) > 0 as has_result,
+            min(results.text_place) as text_place,
+            max(results.ref) as result_ref,
+            bool_or(results.is_error) as is_error,
+            min(results.finished_at) as finished_at,
+            max(results.duration_ms) as duration_ms
+        from core._tool_call_places as places
+        left join
+            core._tool_results as results
+            on results.source = places.source
+            and results.session_id = places.found_in
+            and results.tool_call_id = places.tool_call_id
+        group by all
+    )
+
+select
+    -- keys
+    calls.source,
+    calls.session_id,
+    calls.tool_call_id,
+    asked.message_id,
+    asked.agent_id,
+    -- facts
+    asked.name,
+    asked.called_at,
+    calls.result_ref,
+    calls.is_error,
+    calls.finished_at,
+    coalesce(
+        calls.duration_ms, date_diff('millisecond', asked.called_at, calls.finished_at)
+    ) as duration_ms,
+    case
+        when not calls.has_result
+        then 'no_result'
+        when calls.is_error
+        then 'failed'
+        else 'done'
+    end as status,
+    -- lineage
+    calls.place[1] as found_in,
+    asked.stream_id,
+    asked.generation,
+    asked.seq,
+    asked.part,
+    calls.text_place[4] as text_stream_id,
+    calls.text_place[2] as text_generation,
+    calls.text_place[3] as text_seq,
+    calls.text_place[5] as text_part
+from calls
+inner join
+    staging.tool_calls as asked
+    on asked.source = calls.source
+    and asked.session_id = calls.place[1]
+    and asked.stream_id = calls.place[2]
+    and asked.generation = calls.place[3]
+    and asked.seq = calls.place[4]
+    and asked.part = calls.place[5]
