@@ -7,7 +7,6 @@ changed, or the SQL of what it reads, is made again whole.
 """
 
 import time
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -15,6 +14,7 @@ import msgspec
 
 from agentlake.pipelines.warehouse import groups
 from agentlake.pipelines.warehouse.connect import Connection, transaction
+from agentlake.pipelines.warehouse.narrow import Narrow, literal
 from agentlake.pipelines.warehouse.schema import LONG_TEXT
 from agentlake.pipelines.warehouse.sql_models import (
     Model,
@@ -26,9 +26,6 @@ from agentlake.pipelines.warehouse.sql_models import (
 
 GROUPS = "meta.session_groups"
 QUOTES = "meta.price_quotes"
-_NARROW = "narrow"
-_MOST_LITERALS = 500
-_FEW = 50
 
 
 class Refreshed(msgspec.Struct, frozen=True, kw_only=True):
@@ -78,7 +75,7 @@ class _Refresh:
         self._state = {model: (text, load_id) for model, text, load_id in rows}
         self._read_price_state()
         self._touched: dict[int, Sequence[groups.Session]] = {}
-        self._narrowed_to: int | None = None
+        self._narrow: Narrow | None = None
         self._remade: set[str] = set()
 
     def one(self, model: Model) -> Refreshed:
@@ -165,101 +162,18 @@ class _Refresh:
         return rows
 
     def _make_touched(self, model: Model, since: int) -> int:
-        """Replace the rows of the touched sessions; the inputs are narrowed to them.
-
-        The narrowed inputs stand in a database in memory under the same names: the
-        model's query reads `staging.usage` and gets only what it needs.
-        """
-        self._narrow(since)
-        self._narrow_inputs(model)
-        condition = self._condition(model.key)
+        """Replace the rows of the touched sessions; the inputs are narrowed to them."""
+        if self._narrow is None:
+            self._narrow = Narrow(self._connection, self._lake)
+        self._narrow.to(self._touched[since])
+        self._narrow.make_inputs(model)
+        condition = self._narrow.condition(model.key)
         target = f'"{self._lake}".{model.name}'
-        self._connection.execute(f"use {_NARROW}")
-        try:
-            with transaction(self._connection):
-                self._connection.execute(f"delete from {target} where {condition}")
-                rows = self._insert(model)
-                self._write_state(model.name, self._fingerprint(model))
-        finally:
-            self._connection.execute(f'use "{self._lake}"')
+        with self._narrow.names(), transaction(self._connection):
+            self._connection.execute(f"delete from {target} where {condition}")
+            rows = self._insert(model)
+            self._write_state(model.name, self._fingerprint(model))
         return rows
-
-    def _narrow(self, since: int) -> None:
-        if self._narrowed_to is None:
-            self._connection.execute(f"attach if not exists ':memory:' as {_NARROW}")
-            for schema in ("staging", "core", "meta", "main"):
-                self._connection.execute(
-                    f"create schema if not exists {_NARROW}.{schema}"
-                )
-            self._connection.execute(
-                f"create or replace view {_NARROW}.meta.settings as "
-                f'from "{self._lake}".meta.settings'  # a macro reads it
-            )
-            self._connection.execute(f"use {_NARROW}")
-            try:
-                self._connection.execute(macros())
-            finally:
-                self._connection.execute(f'use "{self._lake}"')
-        if self._narrowed_to == since:
-            return
-        self._narrowed_to = since
-        self._made_narrow: set[str] = set()
-        sessions = self._touched[since]
-        self._keys: list[groups.Session] | None = list(sessions)
-        if (
-            len(sessions) <= _FEW
-        ):  # handing out such small work costs more than doing it
-            self._connection.execute("set threads = 1")
-        if len(sessions) > _MOST_LITERALS:
-            self._connection.execute(
-                f"create or replace table {_NARROW}.main.touched as "
-                "select unnest($sources) as source, unnest($sessions) as session_id",
-                {
-                    "sources": [source for source, _ in sessions],
-                    "sessions": [session for _, session in sessions],
-                },
-            )
-            self._keys = None
-
-    def _condition(self, key: Sequence[str]) -> str:
-        """Whether a row belongs to a touched session; literals when they are few."""
-        source, session = key
-        if self._keys is None:
-            return (
-                f"({source}, {session}) in "
-                f"(select (source, session_id) from {_NARROW}.main.touched)"
-            )
-        by_source: defaultdict[str, list[str]] = defaultdict(list)
-        for name, one in self._keys:
-            by_source[name].append(_literal(one))
-        return " or ".join(
-            f"({source} = {_literal(name)} and {session} in ({', '.join(ids)}))"
-            for name, ids in by_source.items()
-        )
-
-    def _narrow_inputs(self, model: Model) -> None:
-        for table in model.reads:
-            if table in self._made_narrow:
-                continue
-            read = models().get(table)
-            if read is not None and read.is_view:
-                self._narrow_inputs(read)
-                query = read.query
-            else:
-                query = f'select * from "{self._lake}".{table}'
-                if read is not None:
-                    query += f" where {self._condition(read.key)}"
-                elif table.startswith("staging."):
-                    query += f" where {self._condition(('source', 'session_id'))}"
-            # Read by several models, so made once; but a model's own table is large
-            # and read by few.
-            kind = "view" if read is not None and not read.is_view else "table"
-            self._connection.execute(f"use {_NARROW}")
-            try:
-                self._connection.execute(f"create or replace {kind} {table} as {query}")
-            finally:
-                self._connection.execute(f'use "{self._lake}"')
-            self._made_narrow.add(table)
 
     def _insert(self, model: Model) -> int:
         found = self._connection.execute(
@@ -296,11 +210,7 @@ def _create_table(connection: Connection, model: Model) -> str:
 
 def _comment(connection: Connection, kind: str, model: Model) -> None:
     text = " ".join(model.description.split())
-    connection.execute(f"comment on {kind} {model.name} is {_literal(text)}")
-
-
-def _literal(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
+    connection.execute(f"comment on {kind} {model.name} is {literal(text)}")
 
 
 def _value(connection: Connection, query: str) -> Any:

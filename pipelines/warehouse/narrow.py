@@ -1,0 +1,112 @@
+"""The inputs of the models, narrowed to some sessions.
+
+They stand in a database in memory under the names that they have in the warehouse: a
+model's query reads `staging.usage` and gets only what it needs, its text unchanged.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from agentlake.pipelines.warehouse.connect import Connection
+from agentlake.pipelines.warehouse.groups import Session
+from agentlake.pipelines.warehouse.sql_models import Model, macros, models
+
+_NAME = "narrow"
+_MOST_LITERALS = 500
+_FEW = 50
+
+
+class Narrow:
+    """A second set of the same tables; what is made once serves all models."""
+
+    def __init__(self, connection: Connection, lake: str) -> None:
+        self._connection = connection
+        self._lake = lake
+        self._sessions: Sequence[Session] | None = None
+        self._made: set[str] = set()
+        connection.execute(f"attach if not exists ':memory:' as {_NAME}")
+        for schema in ("staging", "core", "meta", "main"):
+            connection.execute(f"create schema if not exists {_NAME}.{schema}")
+        connection.execute(
+            f"create or replace view {_NAME}.meta.settings as "
+            f'from "{lake}".meta.settings'  # a macro reads it
+        )
+        with self.names():
+            connection.execute(macros())
+
+    @contextmanager
+    def names(self) -> Iterator[None]:
+        """Inside, names without a database mean the narrowed tables."""
+        self._connection.execute(f"use {_NAME}")
+        try:
+            yield
+        finally:
+            self._connection.execute(f'use "{self._lake}"')
+
+    def to(self, sessions: Sequence[Session]) -> None:
+        """Narrow to these sessions from now on."""
+        if sessions is self._sessions:
+            return
+        self._sessions = sessions
+        self._made = set()
+        if (
+            len(sessions) <= _FEW
+        ):  # handing out such small work costs more than doing it
+            self._connection.execute("set threads = 1")
+        if len(sessions) > _MOST_LITERALS:
+            self._connection.execute(
+                f"create or replace table {_NAME}.main.touched as "
+                "select unnest($sources) as source, unnest($sessions) as session_id",
+                {
+                    "sources": [source for source, _ in sessions],
+                    "sessions": [session for _, session in sessions],
+                },
+            )
+
+    def condition(self, key: Sequence[str]) -> str:
+        """Whether a row belongs to one of the sessions; literals when they are few."""
+        source, session = key
+        sessions = self._sessions or ()
+        if len(sessions) > _MOST_LITERALS:
+            return (
+                f"({source}, {session}) in "
+                f"(select (source, session_id) from {_NAME}.main.touched)"
+            )
+        by_source: defaultdict[str, list[str]] = defaultdict(list)
+        for name, one in sessions:
+            by_source[name].append(literal(one))
+        return " or ".join(
+            f"({source} = {literal(name)} and {session} in ({', '.join(ids)}))"
+            for name, ids in by_source.items()
+        )
+
+    def make_inputs(self, model: Model) -> None:
+        """Make what the model reads, and what that reads, unless it is made."""
+        for table in model.reads:
+            if table in self._made:
+                continue
+            read = models().get(table)
+            if read is not None and read.is_view:
+                self.make_inputs(read)
+            with self.names():
+                self._connection.execute(self._statement(table, read))
+            self._made.add(table)
+
+    def _statement(self, table: str, read: Model | None) -> str:
+        """What several models read as a table; a model's own table, large, as a view."""
+        if read is not None and read.is_view:
+            return f"create or replace table {table} as {read.query}"
+        everything = f'select * from "{self._lake}".{table}'
+        if read is not None:
+            condition = self.condition(read.key)
+            return f"create or replace view {table} as {everything} where {condition}"
+        if table.startswith("staging."):
+            condition = self.condition(("source", "session_id"))
+            return f"create or replace table {table} as {everything} where {condition}"
+        return f"create or replace view {table} as {everything}"
+
+
+def literal(text: str) -> str:
+    """A text as SQL writes it."""
+    return "'" + text.replace("'", "''") + "'"
