@@ -94,7 +94,7 @@ class Narrow:
             self._made.add(table)
 
     def _statement(self, table: str, read: Model | None) -> str:
-        """What several models read as a table; a model's own table, large, as a view."""
+        """What several models read as a table; a model's own, large, as a view."""
         if read is not None and read.is_view:
             return f"create or replace table {table} as {read.query}"
         everything = f'select * from "{self._lake}".{table}'
