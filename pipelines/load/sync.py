@@ -21,7 +21,7 @@ from agentlake.pipelines.load.write import record_load
 from agentlake.pipelines.settings import Settings, looked_in, resolve_roots
 from agentlake.pipelines.warehouse.connect import Connection, transaction, writing
 from agentlake.pipelines.warehouse.prices import fingerprint
-from agentlake.pipelines.warehouse.pricing import update_quotes
+from agentlake.pipelines.warehouse.pricing import prepare, update_quotes
 from agentlake.pipelines.warehouse.refresh import Refreshed, refresh
 from agentlake.pipelines.warehouse.schema import ensure
 from agentlake.sql import SQL_DIR
@@ -177,6 +177,7 @@ def refresh_models(
 def _refresh(
     connection: Connection, settings: Settings, names: Iterable[str] | None
 ) -> list[Refreshed]:
+    prepare(connection)
     return refresh(
         connection,
         names,

@@ -5,6 +5,8 @@ only when something new was used: a load without a new model never pays for it.
 """
 
 from collections.abc import Mapping
+from importlib import import_module
+from threading import Thread
 from typing import Any
 
 from agentlake.models.errors import UserError
@@ -34,6 +36,17 @@ _USED = """
     ) as sessions using (source, session_id)"""
 
 
+def prepare(connection: Connection) -> None:
+    """Begin to import the price package if a model was used that was never priced.
+
+    That takes a second; meanwhile DuckDB makes the models that need no price.
+    """
+    _, since = _state(connection)
+    used = _offers(connection, f"select * from ({_USED})", since=since)
+    if used - _offers(connection, "select * from meta.price_offers"):
+        Thread(target=import_module, args=("genai_prices",), daemon=True).start()
+
+
 def update_quotes(connection: Connection, overrides: Mapping[str, Any]) -> None:
     """Add quotes for what was used for the first time.
 
@@ -42,10 +55,7 @@ def update_quotes(connection: Connection, overrides: Mapping[str, Any]) -> None:
     Raises UserError for an override that cannot be understood.
     """
     now = fingerprint(overrides)
-    state = connection.execute(
-        "select fingerprint, load_id from meta.model_state where model = $1", [QUOTES]
-    ).fetchall()
-    before, since = state[0] if state else (None, 0)
+    before, since = _state(connection)
     (head,) = connection.execute(
         "select coalesce(max(load_id), 0) from meta.loads"
     ).fetchall()[0]
@@ -70,6 +80,14 @@ def update_quotes(connection: Connection, overrides: Mapping[str, Any]) -> None:
             "insert into meta.model_state values ($1, $2, $3, now())",
             [QUOTES, now, head],
         )
+
+
+def _state(connection: Connection) -> tuple[str | None, int]:
+    """The fingerprint of the quotes, and the load up to which they were asked for."""
+    rows = connection.execute(
+        "select fingerprint, load_id from meta.model_state where model = $1", [QUOTES]
+    ).fetchall()
+    return rows[0] if rows else (None, 0)
 
 
 def _offers(connection: Connection, query: str, **parameters: int) -> set[Offer]:
