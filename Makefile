@@ -36,7 +36,7 @@ sql: $(READY)  ## sqlfluff on the models
 fmt: $(READY)  ## format and repair what can be repaired
 	@$(BIN)/ruff check --fix --quiet . ; $(BIN)/ruff format --quiet . && $(BIN)/sqlfmt --quiet sql
 
-accept: $(READY)  ## rewrite the expected records and rows (NAME=codex: only those); read the diff
+accept: $(READY)  ## rewrite golden facts and the graph of models (NAME=codex: only those); read the diff
 	@AGENTLAKE_ACCEPT=1 $(BIN)/pytest -q $(if $(NAME),-k "$(NAME)") $(ARGS)
 bench: $(READY)  ## measure against the budgets (minutes)
 	@$(BIN)/python benchmarks/run.py $(ARGS)

@@ -1,4 +1,4 @@
-"""Adapters: one module per agent, saying what that agent's disk said.
+"""Adapters: one package per agent, saying what that agent's disk said.
 
 Here:   where an agent's streams lie, how they are read, and the pure `parse`
         that turns one record into facts and rejects.
@@ -7,6 +7,6 @@ Not:    watching, prices, deduplication, links between records, clocks,
         look is resolved by `pipelines/settings.py` and passed in.
 Rule:   an adapter imports `agentlake.adapters.sdk` and `agentlake.models`,
         never another adapter.
-Start:  read the shortest adapter, then `sdk/contract.py`; `registry.py` lists
+Start:  read `codex/__init__.py`, then `sdk/contract.py`; `registry.py` lists
         the built-in sources, one line each.
 """

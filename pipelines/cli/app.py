@@ -16,7 +16,9 @@ def main(
 ) -> int:
     """Run one command; the exit code. Both arguments default to the process's own."""
     parser = make_parser()
-    args = parser.parse_args(argv)
+    args, unknown = parser.parse_known_args(argv)
+    if unknown:
+        args.refuse(f"unrecognized arguments: {' '.join(unknown)}")
     if args.command is None:
         parser.print_help()
         return OK

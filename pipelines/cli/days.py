@@ -53,5 +53,20 @@ def span(
     )
 
 
+def as_days(since: datetime | None, until: datetime | None, zone: str) -> str:
+    """The days of a span in words: `from 2026-11-24 on`; nothing for all days."""
+    first = _local_day(since, zone) if since else None
+    last = _local_day(until - timedelta(microseconds=1), zone) if until else None
+    if first == last:
+        return f"on {first}" if first else ""
+    if last is None:
+        return f"from {first} on"
+    return f"from {first} to {last}" if first else f"up to {last}"
+
+
+def _local_day(moment: datetime, zone: str) -> date:
+    return moment.astimezone(ZoneInfo(zone)).date()
+
+
 def _begin(of: date, zone: str) -> datetime:
     return datetime.combine(of, time(), ZoneInfo(zone)).astimezone(UTC)

@@ -51,7 +51,7 @@ def _demo(settings: Settings, warehouse: Path) -> None:
     )
     print(f"Two weeks of a made-up developer, from {_HOME}\n")
     result = sync(settings, environ={})
-    print(as_table(result.report.sources.values()))
+    print(as_table(result.report.sources.values(), settings.home))
     with reading(warehouse) as connection:
         count_days(connection, settings.time_zone)
         for name, limit in _REPORTS.items():

@@ -3,11 +3,13 @@
 from argparse import Namespace
 from collections.abc import Iterator, Mapping
 from datetime import datetime
+from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import msgspec
 
-from agentlake.pipelines.cli.table import clean, size
+from agentlake.pipelines.cli.places import places
+from agentlake.pipelines.cli.table import clean, counted, size
 from agentlake.pipelines.load.health import (
     SOON_DAYS,
     Health,
@@ -46,13 +48,13 @@ def _lines(health: Health) -> Iterator[str]:
     zone = ZoneInfo(health.time_zone)
     for one in health.sources:
         yield ""
-        yield from _source(one, zone)
+        yield from _source(one, zone, Path(health.home))
     if health.unpriced:
         yield ""
         yield "unpriced     calls of these models have no known cost:"
         for model in health.unpriced[:_MOST_SHOWN]:
             name = model.model or "(no model)"
-            yield f"             {model.source} {name}: {model.calls:,} calls"
+            yield f"             {model.source} {name}: {counted(model.calls, 'call')}"
         yield from _more(len(health.unpriced))
     yield ""
     yield (
@@ -60,25 +62,31 @@ def _lines(health: Health) -> Iterator[str]:
     )
 
 
-def _source(one: SourceHealth, zone: ZoneInfo) -> Iterator[str]:
+def _source(one: SourceHealth, zone: ZoneInfo, home: Path) -> Iterator[str]:
     if not one.enabled:
         yield f"{one.source:12} switched off in the settings"
     elif one.found:
         yield f"{one.source:12} found in {', '.join(one.roots)}"
-        yield f"  on disk    {one.streams_on_disk:,} streams{_not_loaded(one.unloaded)}"
+        yield f"  on disk    {counted(one.streams_on_disk, 'stream')}{_not_loaded(one)}"
         if one.unloaded:
             yield from _clean_up(one.unloaded)
     else:
-        yield f"{one.source:12} not found (looked in {', '.join(one.looked_in)})"
+        yield f"{one.source:12} not found (looked in {places(one.looked_in, home)})"
     if one.streams:
-        gone = f", {one.missing:,} of them gone from disk" if one.missing else ""
-        yield f"  loaded     {one.streams:,} streams{gone}, {one.records:,} records"
+        gone = (
+            f", {one.missing:,} of them gone from disk at the last load"
+            if one.missing
+            else ""
+        )
+        records = counted(one.records or 0, "record")
+        yield f"  loaded     {counted(one.streams, 'stream')}{gone}, {records}"
         yield (
             f"  newest     loaded {_local(one.last_loaded_at, zone)},"
             f" message {_local(one.last_message_at, zone)}"
         )
     if one.waiting:
-        yield f"  waiting    {one.waiting:,} streams end in half a line"
+        verb = "ends" if one.waiting == 1 else "end"
+        yield f"  waiting    {counted(one.waiting, 'stream')} {verb} in half a line"
     for place in one.deferred[:_MOST_SHOWN]:
         yield f"! deferred   {place.path}: {place.reason}; retried by the next load"
     yield from _more(len(one.deferred))
@@ -88,15 +96,17 @@ def _source(one: SourceHealth, zone: ZoneInfo) -> Iterator[str]:
             yield f"             {place.path}:{place.line}  {place.reason}"
 
 
-def _not_loaded(unloaded: Unloaded | None) -> str:
-    if unloaded is None:
+def _not_loaded(one: SourceHealth) -> str:
+    unloaded = one.unloaded
+    if unloaded is None or not one.streams_on_disk:
         return ""
-    if not unloaded.streams:
-        return ", all loaded"
-    return (
-        f", {unloaded.streams:,} with something not loaded"
-        f" (unchanged for {unloaded.oldest_age_days:,} days at most)"
+    if not unloaded.streams:  # what is deferred has a line of its own
+        return "" if one.deferred else ", all loaded"
+    days = unloaded.oldest_age_days
+    unchanged = (
+        "" if days is None else f" (unchanged for {counted(days, 'day')} at most)"
     )
+    return f", {unloaded.streams:,} with something not loaded{unchanged}"
 
 
 def _clean_up(unloaded: Unloaded) -> Iterator[str]:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from agentlake.adapters.sdk.contract import Stream
 from agentlake.models.errors import UserError
+from agentlake.pipelines.cli.places import places
 from agentlake.pipelines.cli.table import Column, clean, count, is_bold, render, size
 from agentlake.pipelines.load.plan import Selects
 from agentlake.pipelines.load.report import LoadReport, SourceReport
@@ -44,7 +45,7 @@ def run(args: Namespace, settings: Settings, environ: Mapping[str, str]) -> int:
     if args.json:
         print(as_json(result, settings))
     elif not args.quiet:
-        print(as_table(result.report.sources.values()))
+        print(as_table(result.report.sources.values(), settings.home))
         print_summary(result)
     print_deferred(result.report)
     fine = result.report.complete and not (
@@ -103,11 +104,11 @@ class Progress:
             print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
 
 
-def as_table(sources: Iterable[SourceReport]) -> str:
+def as_table(sources: Iterable[SourceReport], home: Path) -> str:
     """One line per source; one that is not there says where it was looked for."""
     found = list(sources)
     tails = {
-        number: clean(f"not found (looked in {', '.join(one.looked_in)})")
+        number: clean(f"not found (looked in {places(one.looked_in, home, most=2)})")
         for number, one in enumerate(found)
         if not one.found
     }

@@ -1,29 +1,58 @@
 """Which commands there are, with their options, their help and an example each."""
 
-from argparse import ArgumentParser, RawDescriptionHelpFormatter, _SubParsersAction
+from argparse import (
+    SUPPRESS,
+    Action,
+    ArgumentParser,
+    ArgumentTypeError,
+    RawDescriptionHelpFormatter,
+    _SubParsersAction,
+)
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from agentlake import __version__
+from agentlake.models.errors import did_you_mean
 
 REPORTS = ("daily", "session", "model", "project", "tool")
-_Commands: TypeAlias = "_SubParsersAction[ArgumentParser]"
+_Commands: TypeAlias = "_SubParsersAction[_Parser]"
+
+
+class _Parser(ArgumentParser):
+    """Guesses what a mistyped word should have been, and nothing of half a word."""
+
+    def __init__(self, **more: Any) -> None:
+        super().__init__(
+            formatter_class=RawDescriptionHelpFormatter, allow_abbrev=False, **more
+        )
+        self.set_defaults(refuse=self.error)
+
+    def _check_value(self, action: Action, value: Any) -> None:
+        if action.choices is not None and value not in action.choices:
+            known = [str(choice) for choice in action.choices]
+            what = "/".join(action.option_strings) or action.dest
+            guess = did_you_mean(str(value), known)
+            unknown = f"unknown {what} {value}.{guess} Known: {', '.join(known)}."
+            self.exit(2, f"agentlake: {unknown}\n")
 
 
 def make_parser() -> ArgumentParser:
-    """The whole command line; nothing of what it runs is imported."""
-    parser = ArgumentParser(
+    """The whole command line; nothing of what it runs is imported.
+
+    What it parses has `refuse`: the `error` of the command, which shows its usage.
+    """
+    parser = _Parser(
         prog="agentlake",
         description="Every coding agent's history, kept in one local DuckDB warehouse."
         " Agents' own files are only read, and nothing leaves this machine.",
         epilog="First steps:\n  agentlake demo          see what it looks like\n"
         "  agentlake load          load what your agents wrote\n"
         "  agentlake report daily  what was used on each day\n",
-        formatter_class=RawDescriptionHelpFormatter,
     )
     parser.add_argument(
         "--version", action="version", version=f"agentlake {__version__}"
     )
+    _common(parser, default=None)
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     for add in (
         _load,
@@ -49,22 +78,26 @@ def _command(
         help=about,
         description=f"{about[0].upper()}{about[1:]}. {more}".strip(),
         epilog="Examples:\n" + "\n".join(f"  agentlake {text}" for text in examples),
-        formatter_class=RawDescriptionHelpFormatter,
     )
-    common = parser.add_argument_group("common options")
-    common.add_argument(
-        "--config", type=Path, metavar="FILE", help="the settings file to read"
-    )
-    common.add_argument(
-        "--home", type=Path, metavar="DIR", help="look for agents in this home"
-    )
-    common.add_argument(
-        "--warehouse",
-        type=Path,
-        metavar="FILE",
-        help="the warehouse (default ~/.agentlake/agentlake.duckdb)",
-    )
+    _common(parser, default=SUPPRESS)  # else it would overrule one before the command
     return parser
+
+
+def _common(parser: ArgumentParser, default: str | None) -> None:
+    """The options that stand before the command or after it."""
+    common = parser.add_argument_group("common options")
+    for option, metavar, about in (
+        ("--config", "FILE", "the settings file to read"),
+        ("--home", "DIR", "look for agents in this home"),
+        (
+            "--warehouse",
+            "FILE",
+            "the warehouse (default ~/.agentlake/agentlake.duckdb)",
+        ),
+    ):
+        common.add_argument(
+            option, type=Path, metavar=metavar, help=about, default=default
+        )
 
 
 def _json(parser: ArgumentParser) -> None:
@@ -230,10 +263,7 @@ def _ui(commands: _Commands) -> None:
 
 
 def _positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise ValueError
-    return number
-
-
-_positive.__name__ = "number above 0"  # argparse: "invalid number above 0 value: '0'"
+    if not (text.isascii() and text.isdigit() and int(text)):
+        msg = "must be a number above 0"
+        raise ArgumentTypeError(msg)
+    return int(text)

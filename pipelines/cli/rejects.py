@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from agentlake.pipelines.cli.days import span, today_in
 from agentlake.pipelines.cli.query import as_json, rows
-from agentlake.pipelines.cli.table import Column, is_bold, render, terminal_width
+from agentlake.pipelines.cli.table import Column, first, is_bold, render, terminal_width
 from agentlake.pipelines.settings import Settings
 from agentlake.pipelines.warehouse.connect import reading
 
@@ -52,5 +52,5 @@ def run(args: Namespace, settings: Settings, _: Mapping[str, str]) -> int:
     ]
     print(render(columns, cells, width=terminal_width(), bold=is_bold()))
     if most is not None and len(found) > most:
-        print(f"the first {most:,}; --limit N shows more", file=sys.stderr)
+        print(f"{first(most)}; --limit N shows more", file=sys.stderr)
     return 0

@@ -6,13 +6,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from agentlake.models.errors import UserError, did_you_mean
-from agentlake.pipelines.cli.days import span, today_in
+from agentlake.pipelines.cli.days import as_days, span, today_in
 from agentlake.pipelines.cli.query import Row, as_json, count_days, rows
 from agentlake.pipelines.cli.reports import REPORTS, Report, Shown
 from agentlake.pipelines.cli.table import (
     clean,
     count,
     duration,
+    first,
     is_bold,
     render,
     terminal_width,
@@ -24,27 +25,33 @@ from agentlake.pipelines.warehouse.connect import Connection, reading
 
 _MOST_ROWS = 50
 _MOST_MODELS = 5
+_TO_LOAD = "Load what your agents wrote with `agentlake load`."
 
 
 def run(args: Namespace, settings: Settings, _: Mapping[str, str]) -> int:
     """Print the report; nothing to show is a line and no error."""
     zone = checked_time_zone(args.tz, "--tz") if args.tz else settings.time_zone
     since, until = span(args.since, args.until, zone, today_in(zone))
-    if not settings.warehouse.exists():
-        return _nothing(f"{settings.warehouse}: no warehouse yet.", as_list=args.json)
     with reading(settings.warehouse) as connection:
         report = REPORTS[args.report]
         if not _has(connection, report.mart):
-            return _nothing("The warehouse is empty.", as_list=args.json)
+            if args.json:
+                print("[]")
+            print(f"The warehouse is empty. {_TO_LOAD}", file=sys.stderr)
+            return 0
         _check_source(connection, args.source)
         count_days(connection, zone, since, until)
         if args.json:
             print(as_json(*_ask(connection, report, args.source, args.limit)))
         else:
             limit = args.limit or (None if args.all else _MOST_ROWS)
-            show(connection, args.report, zone, source=args.source, limit=limit)
+            if not show(connection, args.report, zone, source=args.source, limit=limit):
+                asked = as_days(since, until, zone)
+                print(
+                    _why_nothing(connection, args.source, asked, zone), file=sys.stderr
+                )
         if report.has_cost:
-            _tell_unpriced(connection, args.source)
+            _tell_unpriced(connection, args.source, is_table=not args.json)
     return 0
 
 
@@ -55,20 +62,13 @@ def show(
     *,
     source: str | None = None,
     limit: int | None = None,
-) -> None:
-    """Print a report as a table; what is not in it is told on stderr."""
+) -> bool:
+    """Print a report as a table; False if there is nothing to print."""
     report = REPORTS[name]
-    # The total is that of all rows, however many are shown.
-    most = None if report.has_total or limit is None else limit + 1
-    names, found = _ask(connection, report, source, most, zone)
+    # The total, and how many rows there are, are of all, however many are shown.
+    names, found = _ask(connection, report, source, None, zone)
     if not found:
-        print(
-            "Nothing in these days."
-            if _is_narrowed(connection)
-            else "Nothing yet. Load what your agents wrote with `agentlake load`.",
-            file=sys.stderr,
-        )
-        return
+        return False
     values = [dict(zip(names, row, strict=True)) for row in found]
     table = [_cells(report.shown, row) for row in values[:limit]]
     if report.has_total:
@@ -76,12 +76,26 @@ def show(
     columns = [shown.column for shown in report.shown]
     print(render(columns, table, width=terminal_width(), bold=is_bold()))
     if limit is not None and len(values) > limit:
-        of = f" of {len(values):,}" if report.has_total else ""
         also = ", the total is of all" if report.has_total else ""
-        print(
-            f"the first {limit:,}{of} rows{also}; --all shows every one",
-            file=sys.stderr,
-        )
+        of = first(limit, len(values))
+        print(f"{of}{also}; --all shows every one", file=sys.stderr)
+    return True
+
+
+def _why_nothing(
+    connection: Connection, source: str | None, asked: str, zone: str
+) -> str:
+    if not asked:
+        return f"Nothing yet. {_TO_LOAD}"
+    newest = f"""
+        select cast(timezone('{zone}', max(called_at)) as date) from core.usage
+        where $source is null or source = $source
+    """
+    ((day,),) = connection.execute(newest, {"source": source}).fetchall()
+    of = f" of {source}" if source else ""
+    if day is None:
+        return f"Nothing {asked}: there are no calls{of} yet. {_TO_LOAD}"
+    return f"Nothing {asked}; the newest call{of} is of {day}."
 
 
 def _ask(
@@ -126,7 +140,9 @@ def _total(shown: Sequence[Shown], found: Sequence[Mapping[str, Any]]) -> list[s
     return _cells(shown, sums | texts | {shown[0].name: "total"})
 
 
-def _tell_unpriced(connection: Connection, source: str | None) -> None:
+def _tell_unpriced(
+    connection: Connection, source: str | None, *, is_table: bool
+) -> None:
     """Unknown cost is loud: how many calls have none, and of which models."""
     query = """
         select coalesce(model, '(no model)') as model, count(*) as calls
@@ -144,7 +160,8 @@ def _tell_unpriced(connection: Connection, source: str | None) -> None:
         print(
             f"{total:,} {'call has' if total == 1 else 'calls have'} no known cost and"
             f" {'is' if total == 1 else 'are'} in no sum: {', '.join(named)}\n"
-            '  To price a model: [prices."its name"] in the settings file.',
+            f"  {'> means more than this. ' if is_table else ''}To price a model:"
+            ' [prices."its name"] in the settings file, then `agentlake load`.',
             file=sys.stderr,
         )
 
@@ -171,17 +188,3 @@ def _has(connection: Connection, mart: str) -> bool:
         [schema, name],
     )
     return bool(found.fetchall())
-
-
-def _is_narrowed(connection: Connection) -> bool:
-    asked = "select coalesce(getvariable('since'), getvariable('until')) is not null"
-    return bool(connection.execute(asked).fetchall()[0][0])
-
-
-def _nothing(reason: str, *, as_list: bool) -> int:
-    if as_list:
-        print("[]")
-    print(
-        f"{reason} Load what your agents wrote with `agentlake load`.", file=sys.stderr
-    )
-    return 0

@@ -17,22 +17,25 @@ from agentlake.pipelines.cli.query import (
     count_days,
     rows,
 )
-from agentlake.pipelines.cli.table import Column, is_bold, render, terminal_width
+from agentlake.pipelines.cli.table import Column, first, is_bold, render, terminal_width
 from agentlake.pipelines.settings import Settings
 from agentlake.pipelines.warehouse.connect import Connection, reading
 
 _MOST_ROWS = 200
-# With what is not estimated: DuckDB knows how many rows a table has without reading it.
+# DuckDB knows how many rows a table has without reading it; a view it would compute.
+# What begins with _ is a step on the way to another table, and nobody's business.
 _TABLES = """
     select
         schema_name || '.' || table_name as name, estimated_size as rows,
         coalesce(comment, '') as description
     from duckdb_tables()
     where database_name = current_database() and schema_name <> 'main'
+        and not starts_with(table_name, '_')
     union all
     select schema_name || '.' || view_name, null, coalesce(comment, '')
     from duckdb_views()
-    where database_name = current_database() and schema_name = 'marts'
+    where database_name = current_database() and schema_name in ('marts', 'core')
+        and not starts_with(view_name, '_')
     order by
         instr('marts core meta staging raw', split_part(name, '.', 1)), name
 """
@@ -45,6 +48,8 @@ def run(args: Namespace, settings: Settings, _: Mapping[str, str]) -> int:
         _shut_off(connection, settings.time_zone)
         most = args.limit or (_MOST_ROWS if args.format == "table" else None)
         try:
+            if query:
+                _refuse_many(connection, query)
             names, found = rows(
                 connection, query or _TABLES, limit=None if most is None else most + 1
             )
@@ -54,9 +59,11 @@ def run(args: Namespace, settings: Settings, _: Mapping[str, str]) -> int:
     found = found[:most]
     if names:
         print(_text(names, found, args.format))
-    if more and not args.limit:
+        if not found and args.format == "table":
+            print("(no rows)", file=sys.stderr)
+    if most is not None and more and not args.limit:
         print(
-            f"the first {most:,} rows; --limit N shows more, --format csv all",
+            f"{first(most)}; --limit N shows more, --format csv all",
             file=sys.stderr,
         )
     return 0
@@ -76,6 +83,13 @@ def _query(args: Namespace) -> str | None:
         reason = getattr(error, "strerror", None) or "is not UTF-8 text"
         msg = f"{args.file}: {reason}"
         raise UserError(msg) from error
+
+
+def _refuse_many(connection: Connection, query: str) -> None:
+    """Of several statements only the last one's rows would be seen."""
+    if (given := len(connection.extract_statements(query))) != 1:
+        msg = f"one statement at a time; {given} were given."
+        raise UserError(msg)
 
 
 def _shut_off(connection: Connection, zone: str) -> None:
@@ -110,6 +124,6 @@ def _text(names: Sequence[str], found: Sequence[Row], shape: str) -> str:
 def _cell(value: Any) -> str:
     if value is None:
         return "-"
-    if isinstance(value, int) and not isinstance(value, bool):
-        return f"{value:,}"
+    if isinstance(value, Decimal):  # 0.5 for 0.500000, 0 for 0E-18
+        return f"{value.normalize():f}"
     return str(as_text(value))

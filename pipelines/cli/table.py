@@ -140,6 +140,19 @@ def count(number: int | None) -> str:
     return "-" if number is None else f"{number:,}"
 
 
+def counted(number: int, noun: str) -> str:
+    """1 stream, 1,234 streams, or no streams."""
+    return (
+        f"{number or 'no':{',' if number else ''}} {noun}{'' if number == 1 else 's'}"
+    )
+
+
+def first(shown: int, of: int | None = None) -> str:
+    """The first row of 17, or the first 1,234 rows where nobody counted them all."""
+    rows = "row" if shown == 1 else f"{shown:,} rows"
+    return f"the first {rows}" + ("" if of is None else f" of {of:,}")
+
+
 def usd(cost: Decimal | None, *, partly: bool = False) -> str:
     """$1,234.56, small sums to four digits, or - for unknown.
 

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import socket
 import sys
 from argparse import Namespace
@@ -22,12 +23,16 @@ def run(args: Namespace, settings: Settings, environ: Mapping[str, str]) -> int:
     home = dagster_home(settings, environ)
     print(
         f"Dagster on {settings.warehouse}: http://{HOST}:{args.port}"
-        f" in some ten seconds; Ctrl-C stops it. Its own state is in {home}.",
+        f" in up to a minute; Ctrl-C stops it. Its own state is in {home}.",
         file=sys.stderr,
         flush=True,
     )
     command = [sys.executable, "-m", "dagster", "dev", "-m", DEFINITIONS]
     command += ["-h", HOST, "-p", str(args.port)]
+    # A shell that starts us in the background ignores Ctrl-C for us, and Dagster would
+    # inherit that and never stop.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL)
     os.execve(sys.executable, command, environment(settings, environ, home))  # noqa: S606 - our own Python
 
 
@@ -39,6 +44,9 @@ def environment(
         "AGENTLAKE_HOME": str(settings.home),
         "AGENTLAKE_WAREHOUSE": str(settings.warehouse),
         "DAGSTER_HOME": str(home),
+        "PYTHONWARNINGS": ",".join(
+            filter(None, (environ.get("PYTHONWARNINGS"), _SUPERSEDED))
+        ),
     }
     if settings.config.exists():  # a file asked for by name must exist
         ours["AGENTLAKE_CONFIG"] = str(settings.config)
@@ -48,11 +56,17 @@ def environment(
 def dagster_home(settings: Settings, environ: Mapping[str, str]) -> Path:
     """Dagster's own folder, with our settings for it unless it has some."""
     asked = environ.get("DAGSTER_HOME", "").strip()
-    home = Path(asked).absolute() if asked else settings.warehouse.parent / "dagster"
+    home = Path(asked).absolute() if asked else _beside(settings.warehouse)
     home.mkdir(mode=0o700, parents=True, exist_ok=True)
     if not (home / DAGSTER_YAML.name).exists():
         shutil.copyfile(DAGSTER_YAML, home / DAGSTER_YAML.name)
     return home
+
+
+def _beside(warehouse: Path) -> Path:
+    """~/.agentlake/dagster; two warehouses in one other folder do not share theirs."""
+    is_default = warehouse.parts[-2:] == (".agentlake", "agentlake.duckdb")
+    return warehouse.with_name("dagster" if is_default else f"{warehouse.stem}.dagster")
 
 
 def _refuse_taken(port: int) -> None:

@@ -155,7 +155,7 @@ def _look(
 
 def _unloaded(plan: SourcePlan, found: Found) -> Unloaded:
     """How old what is not loaded is, measured against the agent's clean-up."""
-    unloaded = Unloaded(streams=len(found.work))
+    unloaded = Unloaded(streams=len(found.work) + len(found.unreadable))
     now = time.time()
     periods = {
         f"{root}{os.sep}": days
@@ -208,7 +208,8 @@ def _ask(connection: Connection, one: SourceHealth) -> None:
             count(*) filter (where status = 'waiting'),
             count(*) filter (where missing_since is not null),
             epoch_us(max(loaded_at))
-        from meta.streams where source = $1
+        from meta.streams
+        where source = $1 and (status <> 'deferred' or records > 0)
         """,
         source,
     ).fetchall()[0]

@@ -20,7 +20,7 @@ from agentlake.pipelines.load.report import LoadReport, SourceReport
 from agentlake.pipelines.load.write import record_load
 from agentlake.pipelines.settings import Settings, looked_in, resolve_roots
 from agentlake.pipelines.warehouse.connect import Connection, transaction, writing
-from agentlake.pipelines.warehouse.prices import fingerprint
+from agentlake.pipelines.warehouse.prices import check, fingerprint
 from agentlake.pipelines.warehouse.pricing import prepare, update_quotes
 from agentlake.pipelines.warehouse.refresh import Refreshed, refresh
 from agentlake.pipelines.warehouse.schema import ensure
@@ -51,9 +51,15 @@ def plans(
 ) -> list[SourcePlan]:
     """Every source that is switched on, or these, with the places that exist.
 
-    Raises UserError for a name that is unknown or switched off.
+    Raises UserError for a name that is unknown or switched off, and for a price
+    that cannot be understood.
     """
     known = adapters()
+    try:
+        check(settings.prices)
+    except ValueError as error:
+        msg = f"{settings.config}: {error}"
+        raise UserError(msg) from error
     for name in sources or ():
         check_source(name, known)
         if not settings.source(name).enabled:

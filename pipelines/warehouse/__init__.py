@@ -1,10 +1,9 @@
 """Warehouse: the DuckDB files, their tables, and the models run over them.
 
 Here:   opening with locks and readable errors, the schema of raw, staging and
-        meta, publishing the copy that people read, and the runner that
-        refreshes SQL models by touched keys.
+        meta, and the runner that refreshes SQL models by touched keys.
 Not:    reading agents' files, and the SQL of the models itself (`sql/`).
-Rule:   the loader's own file is opened for a short while, by one process;
-        everybody else reads the published copy.
-Start:  how a warehouse is opened, then how models are run.
+Rule:   the file is opened for as long as one job takes: DuckDB lets one process
+        write, or many read.
+Start:  `connect.py`, how a warehouse is opened; then `refresh.py`, how models run.
 """

@@ -1,8 +1,7 @@
 """The one place that opens, closes and locks the warehouse file.
 
 A writer holds the file alone from open to close; readers share it. So both open it
-for as long as one job takes, and who comes second waits a moment. A published
-copy for readers will come in here.
+for as long as one job takes, and who comes second waits a moment.
 """
 
 import os

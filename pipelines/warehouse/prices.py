@@ -20,6 +20,8 @@ from urllib.parse import quote
 
 import msgspec
 
+from agentlake.models.errors import did_you_mean
+
 if TYPE_CHECKING:  # it takes a second to import: functions do so when they price
     from genai_prices.types import ModelInfo, ModelPrice
 
@@ -145,7 +147,7 @@ def _quote(offer: Offer, own: _Own | _Alias | None) -> Iterator[PriceRow]:
         # The user's gateway may be a provider that the package does not know.
         spans = _ask(other) or _ask(other._replace(provider=None))
         if not spans:
-            raise _bad(offer.model, f"{_origin()} has no price for {own.alias!r}")
+            raise _bad(offer.model, f"{_origin()} has no price for {own.alias!r}.")
     else:
         from genai_prices.types import ModelPrice
 
@@ -264,21 +266,31 @@ def _rates(price: "ModelPrice", prompt_tokens: int, is_free: bool) -> _Columns |
 
 
 def _override(name: str, value: object) -> _Own | _Alias:
+    allowed = [field.encode_name for field in msgspec.structs.fields(_Own)] + ["alias"]
+    for key in value if isinstance(value, Mapping) else ():
+        if key not in allowed:
+            raise _bad(name, f"unknown key {key}.{did_you_mean(key, allowed)}")
     try:
         if isinstance(value, Mapping) and "alias" in value:
             return msgspec.convert(value, _Alias)
         own = msgspec.convert(value, _Own)
     except msgspec.ValidationError as error:
-        raise _bad(name, str(error)) from error
+        raise _bad(name, f"{error}.") from error
     for rate in own.stated().values():
         if not (rate.is_finite() and 0 <= rate < _MILLION):
-            raise _bad(name, f"{rate} is no rate")
+            raise _bad(name, f"{rate} is no rate.")
     return own
+
+
+def check(overrides: Mapping[str, Any]) -> None:
+    """Raise ValueError for an override that cannot be understood."""
+    for name, value in overrides.items():
+        _override(name, value)
 
 
 def _bad(name: str, why: str) -> ValueError:
     return ValueError(
-        f"[prices] {name!r}: {why}. Allowed: either alias (another model's name), or "
+        f"[prices] {name!r}: {why} Allowed: either alias (another model's name), or "
         "input and output with, if wanted, cache_read, cache_write, cache_write_1h "
         "(USD per million tokens), web_search (USD per 1000) and from (a date)"
     )

@@ -68,7 +68,7 @@ select
     lineage.relation,
     spoken.agent_id,
     -- facts
-    coalesce(said.agent_type, seen.agent_type) as agent_type,
+    coalesce(said.agent_type, seen.agent_type, spawned.agent_type) as agent_type,
     coalesce(seen.team, said.team) as team,
     titles.title,
     coalesce(seen.cwd, said.cwd) as cwd,
@@ -110,6 +110,11 @@ left join
     on said.source = spoken.source
     and said.session_id = spoken.session_id
     and said.agent_id is not distinct from spoken.agent_id
+left join
+    core._spawned_agents as spawned
+    on spawned.source = spoken.source
+    and spawned.session_id = spoken.session_id
+    and spawned.agent_id = spoken.agent_id
 left join
     core._titles as titles
     on titles.source = spoken.source
