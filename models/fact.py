@@ -10,8 +10,12 @@ from typing import Annotated, ClassVar, TypeAlias
 
 import msgspec
 
-Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0)]
-"""A number of tokens, bytes, searches: whole and never negative."""
+Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=2**40)]
+"""A number of tokens, bytes, searches: whole, never negative, and so small that no sum
+of them leaves 64 bits. What a file says beyond that is damage."""
+
+Usd: TypeAlias = Annotated[float, msgspec.Meta(ge=0, le=1e6)]
+"""The cost of one request; within the same bounds of belief."""
 
 Moment: TypeAlias = datetime
 """A point in time; stored as timestamptz (UTC, microseconds). Naive means UTC."""

@@ -2,7 +2,7 @@
 
 from typing import ClassVar
 
-from agentlake.models.fact import Count, Fact, Moment
+from agentlake.models.fact import Count, Fact, Moment, Usd
 
 
 class Usage(Fact, frozen=True, kw_only=True, gc=False, omit_defaults=True):
@@ -39,7 +39,7 @@ class Usage(Fact, frozen=True, kw_only=True, gc=False, omit_defaults=True):
     reasoning_tokens: Count | None = None
     web_search_requests: Count | None = None
     service_tier: str | None = None
-    reported_cost_usd: float | None = None
+    reported_cost_usd: Usd | None = None
     is_final: bool | None = None
     """Whether the record knows why the reply ended."""
     ordinal: int | None = None

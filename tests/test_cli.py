@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from agentlake.models.errors import UserError
 from agentlake.pipelines.cli import main
 from agentlake.pipelines.cli.days import day, span
 from agentlake.pipelines.cli.parser import REPORTS, make_parser
+from agentlake.pipelines.cli.places import places
 from agentlake.pipelines.cli.table import Column, duration, render, shorten, size, usd
 from agentlake.pipelines.cli.ui import environment
 from agentlake.pipelines.settings import load_settings
@@ -92,6 +94,10 @@ class Terminal:
         assert self(*words) == 0, self.err
         return json.loads(self.out)
 
+    def json_of(self, *words):
+        self(*words)
+        return json.loads(self.out)
+
     def sources(self, *words):
         return {
             one["source"]: one for one in self.json("load", "--json", *words)["sources"]
@@ -163,10 +169,36 @@ def test_no_command_shows_the_help(fresh):
     assert all(name in fresh.out for name in COMMANDS)
 
 
-def test_a_wrong_word_is_wrong_usage(fresh):
+# What is typed wrongly, and what is said of it.
+WRONG = [
+    ("laod", "Did you mean load?"),
+    ("report dialy", "Did you mean daily?"),
+    ("sql --format jsn", "unknown --format jsn. Did you mean json?"),
+    ("load --sorce x", "usage: agentlake load "),
+    ("load --sess x", "agentlake load: error: unrecognized arguments: --sess x"),
+    ("--laod", "usage: agentlake [-h]"),
+    ("report daily --limit 0", "argument --limit: must be a number above 0"),
+    ("report daily --limit x", "argument --limit: must be a number above 0"),
+]
+
+
+@pytest.mark.parametrize(("words", "said"), WRONG)
+def test_wrong_usage_is_said_and_code_2(words, said, fresh):
     with pytest.raises(SystemExit) as end:
-        fresh("laod")
+        fresh(*words.split())
     assert end.value.code == 2
+    err = fresh.capsys.readouterr().err
+    assert said in err
+    assert "Did you mean" not in said or len(err.splitlines()) == 1
+
+
+def test_common_options_stand_before_the_command_or_after_it(terminal):
+    there = terminal.environ.pop("AGENTLAKE_WAREHOUSE")
+    assert len(terminal.json("--warehouse", there, "report", "daily", "--json")) == 3
+    assert len(terminal.json("report", "daily", "--json", "--warehouse", there)) == 3
+    assert (
+        terminal("--warehouse", "/none", "report", "daily", "--warehouse", there) == 0
+    )
 
 
 # Load
@@ -180,6 +212,16 @@ def test_a_load_prints_what_it_did_and_where_it_looked(terminal):
     assert third.endswith("not found (looked in ~/.codex)")
     assert str(terminal.warehouse) in terminal.err
     assert "\x1b" not in terminal.out + terminal.err
+
+
+def test_places_are_those_of_this_platform(fresh, monkeypatch):
+    everywhere = ["~/.a", "/b", "~/Library/c", "~/AppData/d", f"{fresh.home}/.e"]
+    shown = {"linux": "~/.a, /b, ~/.e", "darwin": "~/.a, /b, ~/Library/c, ~/.e"}
+    for platform, text in shown.items():
+        monkeypatch.setattr("sys.platform", platform)
+        assert places(everywhere, fresh.home) == text
+        assert places(everywhere, fresh.home, most=2) == "~/.a, /b, ..."
+    assert places(["~/Library/c"], fresh.home, most=2) == "~/Library/c"
 
 
 def test_quiet_means_quiet(terminal):
@@ -252,6 +294,8 @@ def test_a_damaged_archive_is_deferred_and_code_1(own):
     assert "the next load tries again" in own.err
     assert own("doctor") == 1
     assert f"! deferred   {bad}" in own.out
+    assert "on disk    1 stream, 1 with something not loaded" in own.out
+    assert own.json_of("doctor", "--json")["sources"][1]["streams"] == 0
 
 
 @pytest.mark.parametrize(
@@ -418,12 +462,20 @@ def test_the_daily_table_has_a_total_and_says_what_has_no_price(terminal):
     assert last == "total 3 3,007 - - 308 >$0.0135"
     assert "1 call has no known cost" in terminal.err
     assert "mystery-1 (1)" in terminal.err
+    assert "> means more than this." in terminal.err
+    assert terminal.err.endswith("then `agentlake load`.\n")
+    terminal("report", "daily", "--json")
+    assert "> means" not in terminal.err
 
 
 def test_a_limited_table_says_so_and_its_total_is_of_all(terminal):
     assert terminal("report", "daily", "--limit", "1") == 0
     assert terminal.out.splitlines()[-1].split()[:2] == ["total", "3"]
-    assert "the first 1 of 3 rows, the total is of all" in terminal.err
+    assert "the first row of 3, the total is of all" in terminal.err
+    assert terminal("report", "daily", "--limit", "2") == 0
+    assert "the first 2 rows of 3, the total is of all" in terminal.err
+    assert terminal("report", "session", "--limit", "1") == 0
+    assert "the first row of 2; --all" in terminal.err
     assert len(terminal.json("report", "daily", "--json", "--limit", "2")) == 2
 
 
@@ -442,15 +494,37 @@ def test_a_table_fits_the_terminal(name, width, terminal, monkeypatch):
 
 
 def test_an_empty_warehouse_is_a_line_and_no_error(fresh, empty_warehouse):
-    assert fresh("report", "daily") == 0
+    assert fresh("report", "daily") == 2
     assert fresh.out == ""
+    assert "agentlake load" in fresh.err
+    with writing(fresh.warehouse):
+        pass  # a file without a table
+    assert fresh("report", "daily") == 0
     assert "agentlake load" in fresh.err
     assert fresh.json("report", "daily", "--json") == []
     shutil.copyfile(empty_warehouse, fresh.warehouse)
     assert fresh("report", "session") == 0
     assert "Nothing yet" in fresh.err
     assert fresh("report", "session", "--since", "7d") == 0
-    assert "Nothing in these days" in fresh.err
+    assert "there are no calls yet" in fresh.err
+
+
+# Options -> what is said of the days
+EMPTY = [
+    (["--since", "2026-12-01"], "from 2026-12-01 on"),
+    (["--until", "2026-11-02"], "up to 2026-11-02"),
+    (["--since", "2026-12-01", "--until", "2026-12-01"], "on 2026-12-01"),
+    (
+        ["--since", "2026-12-01", "--until", "2026-12-03"],
+        "from 2026-12-01 to 2026-12-03",
+    ),
+]
+
+
+@pytest.mark.parametrize(("words", "days"), EMPTY)
+def test_an_empty_report_says_which_days_are_empty(words, days, terminal):
+    assert terminal("report", "daily", *words) == 0
+    assert terminal.err == f"Nothing {days}; the newest call was on 2026-11-30.\n"
 
 
 TODAY = date(2026, 3, 29)  # Berlin's clocks skip an hour on this day
@@ -533,7 +607,46 @@ def test_without_a_query_the_tables_are_listed_with_what_they_are(terminal):
     assert terminal("sql") == 0
     for name in ("marts.daily_usage", "core.usage", "staging.usage", "raw.claude_code"):
         assert f"\n{name} " in terminal.out
+    names = {
+        row["name"]: row["rows"] for row in terminal.json("sql", "--format", "json")
+    }
+    shown = [name for name in names if name.startswith("marts.")]
+    assert len(shown) >= len(REPORTS)
+    assert {"core.tool_calls", "core.prices", "core.usage"} <= names.keys()
+    assert names["core.usage"] == 3
+    assert names["core.prices"] is names["marts.daily_usage"] is None
+    assert not [name for name in names if "._" in name]
+    terminal("sql")
     assert "One row per day, source and model" in terminal.out
+
+
+@pytest.mark.parametrize(
+    ("query", "given"),
+    [
+        ("select 1; select 2", "2 were"),
+        ("from core.usage;;select 2;", "2 were"),
+        (";", "none was"),
+    ],
+)
+def test_sql_takes_one_statement(query, given, terminal):
+    assert terminal("sql", query) == 2
+    assert f"one statement at a time; {given} given" in terminal.err
+    assert terminal("sql", "select ';' as a -- one; really") == 0
+
+
+def test_numbers_in_sql_can_be_copied(terminal):
+    query = (
+        "select 12345678 as id, 0.5::decimal(9, 6) as half, 0::decimal(38, 18) as no,"
+    )
+    terminal("sql", f"{query} 1200::decimal(9, 2) as many")
+    assert words_of(terminal.out)[1] == "12345678 0.5 0 1200"
+
+
+def test_no_rows_are_said(terminal):
+    assert terminal("sql", "from core.usage where false") == 0
+    assert terminal.err == "(no rows)\n"
+    assert terminal("sql", "from core.usage where false", "--format", "csv") == 0
+    assert terminal.err == ""
 
 
 def test_days_in_sql_are_those_of_the_settings(terminal):
@@ -637,7 +750,12 @@ def test_what_is_gone_from_disk_is_told_and_kept(own):
     own.claude[0].unlink()
     own("load")
     assert own("doctor") == 0
-    assert "2 streams, 1 of them gone from disk" in own.out
+    assert "on disk    1 stream, all loaded" in own.out
+    assert "2 streams, 1 of them gone from disk at the last load, 5 records" in own.out
+    own.claude[0].unlink()
+    own("load")
+    own("doctor")
+    assert "on disk    no streams\n" in own.out
     assert len(own.json("report", "session", "--json")) == 2
 
 
@@ -700,7 +818,25 @@ def test_the_ui_does_not_start_on_a_port_that_is_taken(fresh):
     with socket.create_server(("127.0.0.1", 0)) as server:
         assert fresh("ui", "--port", server.getsockname()[1]) == 2
     assert "cannot be used" in fresh.err
-    assert not (fresh.warehouse.parent / "dagster").exists()
+    assert not list(fresh.warehouse.parent.glob("*dagster"))
+
+
+def test_the_ui_stops_and_its_state_is_the_warehouse_s_own(fresh, monkeypatch):
+    signals, started = {}, []
+    monkeypatch.setattr("signal.signal", signals.__setitem__)
+    monkeypatch.setattr("os.execve", lambda *words: started.append(words))
+    fresh("ui", "--port", 39_471)
+    assert signals == {signal.SIGINT: signal.SIG_DFL, signal.SIGTERM: signal.SIG_DFL}
+    ((_, _, environ),) = started
+    assert environ["DAGSTER_HOME"] == str(fresh.warehouse.with_name("lake.dagster"))
+    fresh(
+        "ui",
+        "--port",
+        39_471,
+        "--warehouse",
+        fresh.home / ".agentlake/agentlake.duckdb",
+    )
+    assert started[-1][-1]["DAGSTER_HOME"] == str(fresh.home / ".agentlake/dagster")
 
 
 def test_dagster_sees_the_settings_of_the_command(fresh):
@@ -712,6 +848,9 @@ def test_dagster_sees_the_settings_of_the_command(fresh):
         known_sources=[],
     )
     environ = environment(settings, {"HOME": "/x", "A": "b"}, Path("/y"))
+    assert environ.pop("PYTHONWARNINGS").startswith("ignore:Function `dev_command` is")
+    more = environment(settings, {"PYTHONWARNINGS": "error"}, Path("/y"))
+    assert more["PYTHONWARNINGS"].startswith("error,ignore:")
     assert environ == {
         "HOME": "/x",
         "A": "b",

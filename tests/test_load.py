@@ -560,12 +560,10 @@ def test_a_file_that_cannot_be_read_is_deferred_and_stops_nobody(
     ]
 
 
-def test_a_link_to_nowhere_is_deferred_and_said_once(lake, disk):
+def test_a_link_to_nowhere_is_no_stream(lake, disk):
     disk.write(lines(1))
     (disk.claude / "bbbbbbbb-0000-4000-8000-000000000002.jsonl").symlink_to("nowhere")
-    first, second = quick(lake), quick(lake)
-    assert len(first.sources["claude_code"].deferred) == 1
-    assert len(second.sources["claude_code"].deferred) == 1
+    assert quick(lake).complete
     assert messages(lake) == [1]
 
 

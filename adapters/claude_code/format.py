@@ -13,9 +13,9 @@ from typing import Annotated, Any, TypeAlias
 import msgspec
 
 from agentlake.adapters.sdk.decode import Decoder
+from agentlake.models.fact import Count, Usd
 
-Whole: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
-Millis: TypeAlias = Annotated[float, msgspec.Meta(ge=0, le=2**53)]
+Millis: TypeAlias = Annotated[float, msgspec.Meta(ge=0, le=2**40)]
 
 
 class Part(msgspec.Struct, frozen=True, gc=False):
@@ -39,30 +39,30 @@ Content: TypeAlias = str | list[Part | str] | None
 class CacheCreation(msgspec.Struct, frozen=True, gc=False):
     """How `cache_creation_input_tokens` divides by time to live."""
 
-    ephemeral_5m_input_tokens: Whole | None = None
-    ephemeral_1h_input_tokens: Whole | None = None
+    ephemeral_5m_input_tokens: Count | None = None
+    ephemeral_1h_input_tokens: Count | None = None
 
 
 class ServerToolUse(msgspec.Struct, frozen=True, gc=False):
     """What server-side tools did for the request."""
 
-    web_search_requests: Whole | None = None
+    web_search_requests: Count | None = None
 
 
 class OutputDetails(msgspec.Struct, frozen=True, gc=False):
     """Parts of `output_tokens` (newer versions)."""
 
-    thinking_tokens: Whole | None = None
+    thinking_tokens: Count | None = None
 
 
 class Tokens(msgspec.Struct, frozen=True, gc=False):
     """Counters of one request: the prompt's three are disjoint."""
 
-    input_tokens: Whole | None = None
-    cache_creation_input_tokens: Whole | None = None
-    cache_read_input_tokens: Whole | None = None
+    input_tokens: Count | None = None
+    cache_creation_input_tokens: Count | None = None
+    cache_read_input_tokens: Count | None = None
     cache_creation: CacheCreation | None = None
-    output_tokens: Whole | None = None
+    output_tokens: Count | None = None
     output_tokens_details: OutputDetails | None = None
     server_tool_use: ServerToolUse | None = None
     service_tier: str | None = None
@@ -100,7 +100,7 @@ class ToolUseResult(msgspec.Struct, frozen=True, gc=False, rename="camel"):
     agent_id: str | None = None
     duration_ms: Millis | None = None
     total_duration_ms: Millis | None = None
-    search_count: Whole | None = None
+    search_count: Count | None = None
     persisted_output_path: str | None = None
 
 
@@ -126,8 +126,8 @@ class CompactMetadata(msgspec.Struct, frozen=True, gc=False, rename="camel"):
     """What a compaction says of itself."""
 
     trigger: str | None = None
-    pre_tokens: Whole | None = None
-    post_tokens: Whole | None = None
+    pre_tokens: Count | None = None
+    post_tokens: Count | None = None
 
 
 class Origin(msgspec.Struct, frozen=True, gc=False, rename="camel"):
@@ -166,7 +166,7 @@ class Row(msgspec.Struct, frozen=True, gc=False, rename="camel"):
     parent_tool_use_id: str | None = msgspec.field(name="parentToolUseID", default=None)
     uuid: str | None = None
     timestamp: datetime | None = None
-    cost_usd: float | None = msgspec.field(name="costUSD", default=None)
+    cost_usd: Usd | None = msgspec.field(name="costUSD", default=None)
     tool_use_result: ToolUseResult | str | list[msgspec.Raw] | None = None
     origin: Origin | None = None
     entrypoint: str | None = None

@@ -12,9 +12,8 @@ from typing import Annotated, Any, TypeAlias
 import msgspec
 
 from agentlake.adapters.sdk.decode import Decoder
+from agentlake.models.fact import Count
 
-Number: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=2**60)]
-"""Tokens or a position; the limit keeps sums of them within 64 bits."""
 Seconds: TypeAlias = Annotated[float, msgspec.Meta(ge=0, le=1e9)]
 
 
@@ -52,12 +51,12 @@ class TokenUsage(msgspec.Struct, frozen=True, gc=False):
     beside those two, Codex itself reads as 0.
     """
 
-    input_tokens: Number | None = None
-    cached_input_tokens: Number | None = None
-    cache_write_input_tokens: Number | None = None
-    output_tokens: Number | None = None
-    reasoning_output_tokens: Number | None = None
-    total_tokens: Number | None = None
+    input_tokens: Count | None = None
+    cached_input_tokens: Count | None = None
+    cache_write_input_tokens: Count | None = None
+    output_tokens: Count | None = None
+    reasoning_output_tokens: Count | None = None
+    total_tokens: Count | None = None
 
 
 class Info(msgspec.Struct, frozen=True, gc=False):
@@ -157,7 +156,7 @@ class Payload(msgspec.Struct, frozen=True, gc=False):
     parent_thread_id: str | None = None
     forked_from_id: str | None = None
     history_base: HistoryBase | None = None
-    subagent_history_start_ordinal: Number | None = None
+    subagent_history_start_ordinal: Count | None = None
     agent_role: str | None = None
     agent_type: str | None = None
     agent_nickname: str | None = None
@@ -202,7 +201,7 @@ class Line(msgspec.Struct, frozen=True, gc=False):
 
     timestamp: datetime | None = None
     type: str | None = None
-    ordinal: Number | None = None
+    ordinal: Count | None = None
     payload: Payload | None = None
 
 

@@ -131,13 +131,16 @@ def usage_counter(where: Where, event: Payload) -> Facts:
 
 
 def usage_record(where: Where, record: Payload) -> Facts:
-    """One response; its running sums, and its mirror in `compacted`, are left out."""
+    """One response; its running sums, and its mirror in `compacted`, are left out.
+
+    The record says whose it is: in a fork the parent's records stay the parent's.
+    """
     if record.usage is None:
         yield Reject("token_usage_record without usage")
         return
     tokens = rules.disjoint(record.usage)
     yield Usage(
-        session_id=where.thread,
+        session_id=record.thread_id or where.thread,
         request_id=record.response_id or None,
         turn_id=record.turn_id,
         kind="record",

@@ -45,7 +45,7 @@ class Decoder(Generic[T]):
     def decode(self, data: bytes) -> tuple[T, list[Reject]]:
         """The typed value, and a Reject for each part that had to be left out.
 
-        Leading NUL bytes (a crash leaves them) and a byte order mark are skipped.
+        NUL bytes around it (a crash leaves them) and a byte order mark are skipped.
         Raises Unreadable when nothing of the record can be understood.
         """
         try:
@@ -57,18 +57,18 @@ class Decoder(Generic[T]):
         value = untyped(data)
         reason = ""
         rejects: list[Reject] = []
-        for _ in range(_MOST_REPAIRS):
+        for repairs in range(_MOST_REPAIRS * 2):
             try:
                 return self._typed.decode(encode(value)), rejects
             except msgspec.ValidationError as error:
                 reason = str(error)
                 try:
-                    reject = _repair(value, reason)
+                    reject = _repair(value, reason, whole=repairs >= _MOST_REPAIRS)
                 except LookupError:
                     raise Unreadable(reason) from error
                 if reject is not None:
                     rejects.append(reject)
-        msg = f"more than {_MOST_REPAIRS} odd values, the last: {reason}"
+        msg = f"more odd values than can be taken out, the last: {reason}"
         raise Unreadable(msg)
 
 
@@ -77,13 +77,18 @@ def untyped(data: bytes) -> Any:
 
     Raises Unreadable when it is no JSON.
     """
-    body = data.lstrip(b"\0").removeprefix(b"\xef\xbb\xbf")
+    body = data.strip(b"\0").removeprefix(b"\xef\xbb\xbf")
     try:
         return _untyped.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         pass
     try:
-        return _without_surrogates(json.loads(body.decode("utf-8", "replace")))
+        return _without_surrogates(
+            json.loads(
+                body.decode("utf-8", "replace"),
+                parse_constant=str,  # NaN is no number: named like any odd value
+            )
+        )
     except (ValueError, RecursionError) as error:
         msg = f"no JSON: {error}"
         raise Unreadable(msg) from error
@@ -104,8 +109,10 @@ def _without_surrogates(value: Any) -> Any:
             return value
 
 
-def _repair(value: Any, reason: str) -> Reject | None:
+def _repair(value: Any, reason: str, *, whole: bool) -> Reject | None:
     """Set right the value that msgspec's message points at, or take it out.
+
+    `whole` takes out the whole list that it is in: too much of it is odd.
 
     A whole number written as `12.0`, and a time written as seconds or milliseconds
     since 1970, are what they mean; everything else is named in a Reject.
@@ -115,6 +122,9 @@ def _repair(value: Any, reason: str) -> Reject | None:
     steps = _step.findall(found["path"]) if found else []
     if not steps:
         raise LookupError(reason)
+    if whole:
+        in_list = next((n for n, (_, index) in enumerate(steps) if index), len(steps))
+        steps = steps[: in_list or 1]
     for name, index in steps[:-1]:
         value = value[name or int(index)]
     name, index = steps[-1]
@@ -129,6 +139,8 @@ def _repair(value: Any, reason: str) -> Reject | None:
 
 def _meant(value: Any, reason: str) -> Any:
     match value:
+        case bool():
+            return None
         case float() if value.is_integer() and "Expected `int" in reason:
             return int(value)
         case int() | float() if "Expected `datetime" in reason and 0 < value < _LATEST:

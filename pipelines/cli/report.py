@@ -47,9 +47,8 @@ def run(args: Namespace, settings: Settings, _: Mapping[str, str]) -> int:
             limit = args.limit or (None if args.all else _MOST_ROWS)
             if not show(connection, args.report, zone, source=args.source, limit=limit):
                 asked = as_days(since, until, zone)
-                print(
-                    _why_nothing(connection, args.source, asked, zone), file=sys.stderr
-                )
+                why = _why_nothing(connection, args.source, asked, zone)
+                print(why, file=sys.stderr)
         if report.has_cost:
             _tell_unpriced(connection, args.source, is_table=not args.json)
     return 0
@@ -95,7 +94,7 @@ def _why_nothing(
     of = f" of {source}" if source else ""
     if day is None:
         return f"Nothing {asked}: there are no calls{of} yet. {_TO_LOAD}"
-    return f"Nothing {asked}; the newest call{of} is of {day}."
+    return f"Nothing {asked}; the newest call{of} was on {day}."
 
 
 def _ask(

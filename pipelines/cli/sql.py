@@ -87,8 +87,10 @@ def _query(args: Namespace) -> str | None:
 
 def _refuse_many(connection: Connection, query: str) -> None:
     """Of several statements only the last one's rows would be seen."""
-    if (given := len(connection.extract_statements(query))) != 1:
-        msg = f"one statement at a time; {given} were given."
+    given = len(connection.extract_statements(query))
+    if given != 1:
+        were = f"{given} were" if given else "none was"
+        msg = f"one statement at a time; {were} given."
         raise UserError(msg)
 
 

@@ -142,9 +142,8 @@ def count(number: int | None) -> str:
 
 def counted(number: int, noun: str) -> str:
     """1 stream, 1,234 streams, or no streams."""
-    return (
-        f"{number or 'no':{',' if number else ''}} {noun}{'' if number == 1 else 's'}"
-    )
+    many = f"{number:,}" if number else "no"
+    return f"{many} {noun}{'' if number == 1 else 's'}"
 
 
 def first(shown: int, of: int | None = None) -> str:

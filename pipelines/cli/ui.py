@@ -14,6 +14,9 @@ from agentlake.pipelines.settings import Settings
 
 HOST = "127.0.0.1"
 DEFINITIONS = "agentlake.pipelines.definitions"
+# Its successor `dg dev` does not know our package mapping. As text: -W escapes it, and
+# naming the class would import Dagster.
+_SUPERSEDED = "ignore:Function `dev_command` is superseded"
 DAGSTER_YAML = Path(__file__).resolve().parents[2] / "dagster_home" / "dagster.yaml"
 
 

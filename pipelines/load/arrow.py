@@ -41,7 +41,8 @@ def typed(values: Sequence[Any], sql_type: str) -> pa.Array:
 
 def fact_arrays(own: tuple[Column, ...], facts: list[Fact]) -> list[pa.Array]:
     """The facts by column; raises one of `REFUSED` if a value does not fit."""
-    rows = zip(*map(msgspec.structs.astuple, facts), strict=True)
+    rows = list(zip(*map(msgspec.structs.astuple, facts), strict=True))
+    rows = rows or [()] * len(own)  # all were refused
     arrays = []
     for column, values in zip(own, rows, strict=True):
         if column.name in LONG_TEXT:

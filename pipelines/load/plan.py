@@ -4,8 +4,10 @@ Everything here looks from outside: directories are listed, files are stat-ed, a
 nothing is opened.
 """
 
+import errno
+import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import msgspec
@@ -38,6 +40,8 @@ class Work(msgspec.Struct, frozen=True, kw_only=True):
 
     adapter: Adapter
     stream: Stream
+    path: str
+    """Where it is opened: the stream's own path is the one that can be stored."""
     signature: Signature
     checkpoint: Checkpoint
     settled: bool
@@ -71,9 +75,11 @@ def look(
     `selects` limits the look to some streams; the others are not even stat-ed.
     """
     source, version = plan.adapter.SOURCE, plan.adapter.PARSER_VERSION
-    streams = {stream_id(source, key): stream for key, stream in _streams(plan).items()}
+    streams = {
+        stream_id(source, stream.key): (path, stream) for path, stream in _streams(plan)
+    }
     if selects is not None:
-        streams = {key: one for key, one in streams.items() if selects(one)}
+        streams = {key: one for key, one in streams.items() if selects(one[1])}
     known = checkpoints(connection, source, None if selects is None else streams)
     found = Found(
         streams=len(streams),
@@ -82,9 +88,9 @@ def look(
         ),
     )
     seen: set[tuple[int, int]] = set()
-    for number, stream in streams.items():
+    for number, (path, stream) in streams.items():
         before = known.get(number) or new_checkpoint(source, stream, load_id)
-        signature = _signature(found, before, stream)
+        signature = _signature(found, before, path)
         if signature is None or (signature.device, signature.inode) in seen:
             continue  # unreadable, or one file under two names
         seen.add((signature.device, signature.inode))
@@ -94,6 +100,7 @@ def look(
                 Work(
                     adapter=plan.adapter,
                     stream=stream,
+                    path=path,
                     signature=signature,
                     checkpoint=before,
                     settled=settled,
@@ -110,23 +117,42 @@ def look(
     return found
 
 
-def _signature(found: Found, before: Checkpoint, stream: Stream) -> Signature | None:
-    """The stream's signature; None, and the reason noted, if it cannot be taken."""
+def _signature(found: Found, before: Checkpoint, path: str) -> Signature | None:
+    """The stream's signature; None, and the reason noted, if it cannot be taken.
+
+    What went away since it was listed, and a link that leads nowhere, is none.
+    """
     try:
-        return signature_of(stream.path)
+        return signature_of(path)
+    except FileNotFoundError:
+        return None
     except OSError as error:
-        found.unreadable.append((before, error.strerror or str(error)))
+        if error.errno != errno.ELOOP:
+            found.unreadable.append((before, error.strerror or str(error)))
         return None
 
 
-def _streams(plan: SourcePlan) -> dict[str, Stream]:
-    """The streams of all roots by key; a key met again is told apart by its path."""
-    streams: dict[str, Stream] = {}
+def _streams(plan: SourcePlan) -> Iterator[tuple[str, Stream]]:
+    """The streams of all roots, and where each is opened.
+
+    A key met again is told apart by its path. A name that is no UTF-8 is spelled out
+    in the stream, for no table can hold it.
+    """
+    seen: set[str] = set()
     for root in plan.roots:
         for stream in plan.adapter.discover(str(root), plan.options):
-            key = stream.key
-            if key in streams:
-                key = f"{key}@{stream.path}"
-                stream = msgspec.structs.replace(stream, key=key)
-            streams[key] = stream
-    return streams
+            key, path = _spelled(stream.key), _spelled(stream.path)
+            if key in seen:
+                key = f"{key}@{path}"
+            seen.add(key)
+            if (key, path) == (stream.key, stream.path):
+                yield stream.path, stream
+            else:
+                yield stream.path, Stream(path=path, key=key, reader=stream.reader)
+
+
+def _spelled(name: str) -> str:
+    r"""The name, with `\xff` for each byte that is no UTF-8."""
+    if name.isascii():
+        return name
+    return os.fsencode(name).decode("utf-8", "backslashreplace")

@@ -52,7 +52,7 @@ def pieces(connection: Connection, work: Work) -> Iterator[Piece]:
 def _document(work: Work) -> Iterator[Piece]:
     before = work.checkpoint
     cursor = _cursor(before.cursor, document.Cursor)
-    read = document.read(work.stream.path, cursor)
+    read = document.read(work.path, cursor)
     if read is None:
         yield Piece([], before.cursor or "", before.generation, waiting=False)
         return
@@ -74,7 +74,7 @@ def _lines(connection: Connection, work: Work) -> Iterator[Piece]:
         keys.restart()
     elif cursor is not None and cursor.offset:
         keys.resume(cursor)
-    for batch in jsonl.read(work.stream.path, cursor, settled=work.settled):
+    for batch in jsonl.read(work.path, cursor, settled=work.settled):
         records = list(keys.new_records(batch.lines))
         waiting = batch.cursor.pending > 0
         text = msgspec.json.encode(batch.cursor).decode()
@@ -90,7 +90,7 @@ def _fits(work: Work, cursor: jsonl.Cursor) -> bool:
     known = work.checkpoint.signature
     if known is not None and not known.is_same_file(work.signature):
         return False
-    return jsonl.continues(work.stream.path, cursor)
+    return jsonl.continues(work.path, cursor)
 
 
 class _Keys:
@@ -152,7 +152,7 @@ class _Keys:
         """
         resumed_at, self._resumed_at = self._resumed_at, 0
         self.restart()
-        for batch in jsonl.read(self._work.stream.path, None):
+        for batch in jsonl.read(self._work.path, None):
             for line in batch.lines:
                 if line.offset >= resumed_at:
                     return

@@ -45,20 +45,21 @@ with recursive
             source,
             session_id,
             arg_min(
-                (parent_session_id, relation), (trust, seq, parent_session_id)
+                struct_pack(session_id := parent_session_id, relation := relation),
+                (trust, seq, parent_session_id)
             ) as best
         from named
         where parent_session_id <> session_id
         group by all
     ),
     above as (
-        select source, session_id, best[1] as ancestor_id, 1 as depth
+        select source, session_id, best.session_id as ancestor_id, 1 as depth
         from parents
         union
         select
             below.source,
             below.session_id,
-            parents.best[1] as ancestor_id,
+            parents.best.session_id as ancestor_id,
             below.depth + 1 as depth
         from above as below
         inner join
@@ -84,13 +85,13 @@ select
     spoken.session_id,
     spoken.agent_id,
     if(
-        spoken.agent_id is null, parents.best[1], spoken.session_id
+        spoken.agent_id is null, parents.best.session_id, spoken.session_id
     ) as parent_session_id,
     coalesce(roots.root_session_id, spoken.session_id) as root_session_id,
     case
         when spoken.agent_id is not null
         then 'subagent'
-        else coalesce(parents.best[2], relations.relation, 'main')
+        else coalesce(parents.best.relation, relations.relation, 'main')
     end as relation
 from spoken
 left join

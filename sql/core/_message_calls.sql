@@ -45,7 +45,7 @@ with
                 )
             ) as bill,
             arg_min(
-                (named_id, agent_id),
+                struct_pack(session_id := named_id, agent_id := agent_id),
                 (
                     is_hearsay,
                     named_at,
@@ -67,8 +67,8 @@ select
     calls.usage_id,
     keyed.session_id,
     keyed.agent_id,
-    calls.owned_by[1] as owner_session_id,
-    calls.owned_by[2] as owner_agent_id,
+    calls.owned_by.session_id as owner_session_id,
+    calls.owned_by.agent_id as owner_agent_id,
     keyed.message_id,
     keyed.call_part,
     keyed.provider,

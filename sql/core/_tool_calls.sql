@@ -15,12 +15,12 @@ with
             places.session_id,
             places.tool_call_id,
             arg_min(
-                (
-                    places.found_in,
-                    places.stream_id,
-                    places.generation,
-                    places.seq,
-                    places.part
+                struct_pack(
+                    found_in := places.found_in,
+                    stream_id := places.stream_id,
+                    generation := places.generation,
+                    seq := places.seq,
+                    part := places.part
                 ),
                 (
                     coalesce(places.called_at, timestamptz 'infinity'),
@@ -71,21 +71,21 @@ select
         else 'done'
     end as status,
     -- lineage
-    calls.place[1] as found_in,
+    calls.place.found_in as found_in,
     asked.stream_id,
     asked.generation,
     asked.seq,
     asked.part,
-    calls.text_place[4] as text_stream_id,
-    calls.text_place[2] as text_generation,
-    calls.text_place[3] as text_seq,
-    calls.text_place[5] as text_part
+    calls.text_place.stream_id as text_stream_id,
+    calls.text_place.generation as text_generation,
+    calls.text_place.seq as text_seq,
+    calls.text_place.part as text_part
 from calls
 inner join
     staging.tool_calls as asked
     on asked.source = calls.source
-    and asked.session_id = calls.place[1]
-    and asked.stream_id = calls.place[2]
-    and asked.generation = calls.place[3]
-    and asked.seq = calls.place[4]
-    and asked.part = calls.place[5]
+    and asked.session_id = calls.place.found_in
+    and asked.stream_id = calls.place.stream_id
+    and asked.generation = calls.place.generation
+    and asked.seq = calls.place.seq
+    and asked.part = calls.place.part

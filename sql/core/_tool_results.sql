@@ -14,9 +14,15 @@ select
     source,
     session_id,
     tool_call_id,
-    min((coalesce(agent_id, ''), generation, seq, stream_id, part)) filter (
-        where has_text
-    ) as text_place,
+    min(
+        struct_pack(
+            agent := coalesce(agent_id, ''),
+            generation := generation,
+            seq := seq,
+            stream_id := stream_id,
+            part := part
+        )
+    ) filter (where has_text) as text_place,
     max(ref) as ref,
     bool_or(is_error) as is_error,
     min(finished_at) as finished_at,

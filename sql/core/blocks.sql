@@ -19,7 +19,15 @@ with
             tool_call_id,
             hash(text) as text_hash,
             if(text is null, block_index, null) as textless_index,
-            min((coalesce(agent_id, ''), stream_id, generation, seq, part)) as place
+            min(
+                struct_pack(
+                    agent := coalesce(agent_id, ''),
+                    stream_id := stream_id,
+                    generation := generation,
+                    seq := seq,
+                    part := part
+                )
+            ) as place
         from staging.blocks
         group by all
     ),
@@ -55,7 +63,7 @@ inner join
     staging.blocks as blocks
     on blocks.source = numbered.source
     and blocks.session_id = numbered.session_id
-    and blocks.stream_id = numbered.place[2]
-    and blocks.generation = numbered.place[3]
-    and blocks.seq = numbered.place[4]
-    and blocks.part = numbered.place[5]
+    and blocks.stream_id = numbered.place.stream_id
+    and blocks.generation = numbered.place.generation
+    and blocks.seq = numbered.place.seq
+    and blocks.part = numbered.place.part

@@ -16,16 +16,16 @@ with
             records.session_id,
             records.message_id,
             arg_min(
-                (
-                    records.stream_id,
-                    records.generation,
+                struct_pack(
+                    stream_id := records.stream_id,
+                    generation := records.generation,
                     -- a document's messages are counted on from its record
-                    records.seq + records.part,
-                    records.agent_id,
-                    records.parent_record_id,
-                    records.role,
-                    records.kind,
-                    records.is_sidechain
+                    seq := records.seq + records.part,
+                    agent_id := records.agent_id,
+                    parent_record_id := records.parent_record_id,
+                    role := records.role,
+                    kind := records.kind,
+                    is_sidechain := records.is_sidechain
                 ),
                 (
                     coalesce(records.agent_id, ''),
@@ -76,20 +76,22 @@ select
     whole.source,
     whole.session_id,
     whole.message_id,
-    whole.opening[3] as seq,
+    whole.opening.seq as seq,
     parents.message_id as parent_message_id,
-    whole.opening[4] as agent_id,
+    whole.opening.agent_id as agent_id,
     -- facts
-    whole.opening[6] as role,
-    whole.opening[7] as kind,
+    whole.opening.role as role,
+    whole.opening.kind as kind,
     whole.model,
     whole.sent_at,
     texts.text,
     whole.says_copied or owners.session_id <> whole.session_id as is_copied,
-    coalesce(whole.opening[8], whole.opening[4] is not null) as is_sidechain,
+    coalesce(
+        whole.opening.is_sidechain, whole.opening.agent_id is not null
+    ) as is_sidechain,
     -- lineage
-    whole.opening[1] as stream_id,
-    whole.opening[2] as generation
+    whole.opening.stream_id as stream_id,
+    whole.opening.generation as generation
 from whole
 inner join
     core._message_owners as owners
@@ -104,5 +106,5 @@ left join
     parents
     on parents.source = whole.source
     and parents.session_id = whole.session_id
-    and parents.record_id = whole.opening[5]
+    and parents.record_id = whole.opening.parent_record_id
     and parents.message_id <> whole.message_id
