@@ -25,9 +25,8 @@ class Narrow:
         self._lake = lake
         self._sessions: Sequence[Session] | None = None
         self._made: set[str] = set()
-        connection.execute(f"attach if not exists ':memory:' as {_NAME}")
-        for schema in ("staging", "core", "meta", "main"):
-            connection.execute(f"create schema if not exists {_NAME}.{schema}")
+        connection.execute(f"attach ':memory:' as {_NAME}")
+        connection.execute(f"create schema {_NAME}.meta")
         connection.execute(
             f"create or replace view {_NAME}.meta.settings as "
             f'from "{lake}".meta.settings'  # a macro reads it
@@ -50,10 +49,12 @@ class Narrow:
             return
         self._sessions = sessions
         self._made = set()
-        if (
-            len(sessions) <= _FEW
-        ):  # handing out such small work costs more than doing it
-            self._connection.execute("set threads = 1")
+        for schema in ("staging", "core"):
+            self._connection.execute(f"drop schema if exists {_NAME}.{schema} cascade")
+            self._connection.execute(f"create schema {_NAME}.{schema}")
+        # Handing out small work to several threads costs more than doing it.
+        threads = "set threads = 1" if self._is_few() else "reset threads"
+        self._connection.execute(threads)
         if len(sessions) > _MOST_LITERALS:
             self._connection.execute(
                 f"create or replace table {_NAME}.main.touched as "
@@ -63,6 +64,14 @@ class Narrow:
                     "sessions": [session for _, session in sessions],
                 },
             )
+
+    def close(self) -> None:
+        """Give back the memory and the threads: a load may go on after a refresh."""
+        self._connection.execute(f"detach {_NAME}")
+        self._connection.execute("reset threads")
+
+    def _is_few(self) -> bool:
+        return len(self._sessions or ()) <= _FEW
 
     def condition(self, key: Sequence[str]) -> str:
         """Whether a row belongs to one of the sessions; literals when they are few."""
@@ -103,7 +112,9 @@ class Narrow:
             return f"create or replace view {table} as {everything} where {condition}"
         if table.startswith("staging."):
             condition = self.condition(("source", "session_id"))
-            return f"create or replace table {table} as {everything} where {condition}"
+            # Copied, the texts of many sessions would not fit into memory.
+            kind = "table" if self._is_few() else "view"
+            return f"create or replace {kind} {table} as {everything} where {condition}"
         return f"create or replace view {table} as {everything}"
 
 

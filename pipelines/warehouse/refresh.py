@@ -56,7 +56,10 @@ def refresh(
     recall(connection)
     run = _Refresh(connection, prepare_prices)
     chosen = models() if names is None else {name: models()[name] for name in names}
-    return [run.one(model) for model in models().values() if model.name in chosen]
+    try:
+        return [run.one(model) for model in models().values() if model.name in chosen]
+    finally:
+        run.close()
 
 
 class _Refresh:
@@ -77,6 +80,10 @@ class _Refresh:
         self._touched: dict[int, Sequence[groups.Session]] = {}
         self._narrow: Narrow | None = None
         self._remade: set[str] = set()
+
+    def close(self) -> None:
+        if self._narrow is not None:
+            self._narrow.close()
 
     def one(self, model: Model) -> Refreshed:
         start = time.perf_counter()
