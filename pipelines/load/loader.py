@@ -27,6 +27,7 @@ from agentlake.pipelines.load.write import (
     record_load,
 )
 from agentlake.pipelines.warehouse.connect import Connection, transaction
+from agentlake.pipelines.warehouse.meta import last_load_id
 from agentlake.pipelines.warehouse.schema import ensure
 
 REFRESH_EVERY_S = 30.0
@@ -118,15 +119,16 @@ class _Load:
 
 
 def _new_report(connection: Connection, plans: Sequence[SourcePlan]) -> LoadReport:
-    rows = connection.execute("select coalesce(max(load_id), 0) from meta.loads")
-    (last,) = rows.fetchall()[0]
     sources = [
         SourceReport(
             source=plan.adapter.SOURCE, found=bool(plan.roots), looked_in=plan.looked_in
         )
         for plan in plans
     ]
-    return LoadReport(load_id=last + 1, sources={one.source: one for one in sources})
+    return LoadReport(
+        load_id=last_load_id(connection) + 1,
+        sources={one.source: one for one in sources},
+    )
 
 
 def _note(connection: Connection, part: SourceReport, found: Found) -> None:

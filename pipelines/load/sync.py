@@ -20,6 +20,7 @@ from agentlake.pipelines.load.report import LoadReport, SourceReport
 from agentlake.pipelines.load.write import record_load
 from agentlake.pipelines.settings import Settings, looked_in, resolve_roots
 from agentlake.pipelines.warehouse.connect import Connection, transaction, writing
+from agentlake.pipelines.warehouse.meta import last_load_id, store, stored
 from agentlake.pipelines.warehouse.prices import check, fingerprint
 from agentlake.pipelines.warehouse.pricing import prepare, update_quotes
 from agentlake.pipelines.warehouse.refresh import Refreshed, refresh
@@ -147,9 +148,8 @@ def replay_sources(
     chosen = {name: known[name] for name in sources or known}
     with writing(settings.warehouse) as connection:
         ensure(connection, known)
-        last = connection.execute("select coalesce(max(load_id), 0) from meta.loads")
         report = LoadReport(
-            load_id=last.fetchall()[0][0] + 1,
+            load_id=last_load_id(connection) + 1,
             sources={name: SourceReport(source=name, found=True) for name in chosen},
         )
         for name, adapter in chosen.items():
@@ -173,7 +173,7 @@ def refresh_models(
     if names is not None:
         return _refresh(connection, settings, names)
     state = _state(connection, settings)
-    if state == _stored(connection, _REFRESHED):
+    if state == stored(connection, _REFRESHED):
         return []
     refreshed = _refresh(connection, settings, None)
     _store(connection, _REFRESHED, state)
@@ -196,24 +196,13 @@ def _state(connection: Connection, settings: Settings) -> str:
     digest = hashlib.sha256(fingerprint(settings.prices).encode())
     for path in sorted(SQL_DIR.rglob("*.sql")):
         digest.update(path.read_bytes())
-    head = connection.execute("select coalesce(max(load_id), 0) from meta.loads")
-    return f"{head.fetchall()[0][0]} {digest.hexdigest()[:16]}"
-
-
-def _stored(connection: Connection, name: str) -> str | None:
-    rows = connection.execute(
-        "select value from meta.settings where name = $1", [name]
-    ).fetchall()
-    return rows[0][0] if rows else None
+    return f"{last_load_id(connection)} {digest.hexdigest()[:16]}"
 
 
 def _store(connection: Connection, name: str, value: str) -> None:
-    if _stored(connection, name) != value:
+    if stored(connection, name) != value:
         with transaction(connection):
-            connection.execute("delete from meta.settings where name = $1", [name])
-            connection.execute(
-                "insert into meta.settings values ($1, $2)", [name, value]
-            )
+            store(connection, name, value)
 
 
 def _selected(found: Iterable[SourcePlan], selects: Selects) -> Iterable[bool]:

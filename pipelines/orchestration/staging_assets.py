@@ -19,6 +19,7 @@ from agentlake.pipelines.orchestration.columns import Types, staging_schema
 from agentlake.pipelines.orchestration.lake import Lake, told_plainly
 from agentlake.pipelines.orchestration.raw_assets import code_reference
 from agentlake.pipelines.warehouse.connect import Connection
+from agentlake.pipelines.warehouse.meta import last_load_id
 from agentlake.pipelines.warehouse.schema import LONG_TEXT
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ def _looked_at(
     key = _key(fact)
     is_asset_asked = key in context.selected_asset_keys
     since = _checked_through(context, key) if is_asset_asked else 0
-    through = _head(connection)
+    through = last_load_id(connection)
     if since > through:
         since = 0  # that was another warehouse
     if _door(fact).key in context.selected_asset_check_keys:
@@ -109,13 +110,6 @@ def _checked_through(context: dg.AssetExecutionContext, key: dg.AssetKey) -> int
         return 0
     value = event.asset_materialization.metadata.get(_THROUGH)
     return value.value if isinstance(value, dg.IntMetadataValue) and value.value else 0
-
-
-def _head(connection: Connection) -> int:
-    ((head,),) = connection.execute(
-        "select coalesce(max(load_id), 0) from meta.loads"
-    ).fetchall()
-    return int(head)
 
 
 def _counted(connection: Connection, fact: type[Fact]) -> dict[str, Any]:

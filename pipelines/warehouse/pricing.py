@@ -11,6 +11,7 @@ from typing import Any
 
 from agentlake.models.errors import UserError
 from agentlake.pipelines.warehouse.connect import Connection, transaction
+from agentlake.pipelines.warehouse.meta import last_load_id
 from agentlake.pipelines.warehouse.prices import (
     Offer,
     PriceRow,
@@ -56,9 +57,7 @@ def update_quotes(connection: Connection, overrides: Mapping[str, Any]) -> None:
     """
     now = fingerprint(overrides)
     before, since = _state(connection)
-    (head,) = connection.execute(
-        "select coalesce(max(load_id), 0) from meta.loads"
-    ).fetchall()[0]
+    head = last_load_id(connection)
     if (before, since) == (now, head):
         return
     if before != now:

@@ -14,6 +14,7 @@ import msgspec
 
 from agentlake.pipelines.warehouse import groups
 from agentlake.pipelines.warehouse.connect import Connection, transaction
+from agentlake.pipelines.warehouse.meta import last_load_id
 from agentlake.pipelines.warehouse.narrow import Narrow, literal
 from agentlake.pipelines.warehouse.schema import LONG_TEXT
 from agentlake.pipelines.warehouse.sql_models import (
@@ -69,9 +70,7 @@ class _Refresh:
         self._connection = connection
         self._prepare_prices: Prepare | None = prepare_prices
         self._lake = _value(connection, "select current_database()")
-        self._head: int = _value(
-            connection, "select coalesce(max(load_id), 0) from meta.loads"
-        )
+        self._head = last_load_id(connection)
         rows = connection.execute(
             "select model, fingerprint, load_id from meta.model_state"
         ).fetchall()

@@ -11,6 +11,7 @@ import duckdb
 from agentlake.models.fact import Fact
 from agentlake.models.table import FACTS, LINEAGE, Column, columns
 from agentlake.pipelines.warehouse.connect import Connection, transaction
+from agentlake.pipelines.warehouse.meta import store, stored
 
 LONG_TEXT = frozenset({"text", "input", "payload", "result_text"})
 """Columns that hold transcripts; DuckDB picks zstd only when it is told to."""
@@ -130,8 +131,7 @@ def ensure(connection: Connection, sources: Iterable[str]) -> None:
         _create(connection, tables)
         _drop_outdated_facts(connection)
         _create(connection, facts)
-        connection.execute("delete from meta.settings where name = $1", [_STAMP])
-        connection.execute("insert into meta.settings values ($1, $2)", [_STAMP, stamp])
+        store(connection, _STAMP, stamp)
 
 
 def _create(connection: Connection, tables: Mapping[str, tuple[str, str]]) -> None:
@@ -142,12 +142,9 @@ def _create(connection: Connection, tables: Mapping[str, tuple[str, str]]) -> No
 
 def _stamp(connection: Connection) -> str | None:
     try:
-        rows = connection.execute(
-            "select value from meta.settings where name = $1", [_STAMP]
-        ).fetchall()
+        return stored(connection, _STAMP)
     except duckdb.CatalogException:  # a file without any table of ours
         return None
-    return rows[0][0] if rows else None
 
 
 def _drop_outdated_facts(connection: Connection) -> None:

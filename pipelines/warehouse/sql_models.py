@@ -17,6 +17,7 @@ import duckdb
 import msgspec
 
 from agentlake.pipelines.warehouse.connect import Connection, transaction
+from agentlake.pipelines.warehouse.meta import store, stored
 
 SQL = Path(__file__).resolve().parents[2] / "sql"
 _HEADER = re.compile(r"\A/\*\n(?P<text>.*?)\n\*/\n(?P<query>.*)\Z", re.DOTALL)
@@ -83,21 +84,14 @@ def recall(connection: Connection) -> None:
         return
     sql = "\0".join(f"{path}\0{path.read_text()}" for _, path in _files())
     digest = hashlib.sha256(sql.encode()).hexdigest()
-    rows = connection.execute(
-        "select value from meta.settings where name = $1", [_REMEMBERED]
-    ).fetchall()
-    known, _, text = rows[0][0].partition(" ") if rows else ("", "", "")
+    known, _, text = (stored(connection, _REMEMBERED) or "").partition(" ")
     if known == digest:
         found = msgspec.json.decode(text, type=list[Model])
         _models.update({model.name: model for model in found})
         return
     text = msgspec.json.encode(list(models().values())).decode()
     with transaction(connection):
-        connection.execute("delete from meta.settings where name = $1", [_REMEMBERED])
-        connection.execute(
-            "insert into meta.settings values ($1, $2)",
-            [_REMEMBERED, f"{digest} {text}"],
-        )
+        store(connection, _REMEMBERED, f"{digest} {text}")
 
 
 def _in_order(found: dict[str, Model]) -> dict[str, Model]:
