@@ -8,6 +8,11 @@ from agentlake.adapters.sdk.contract import Adapter
 BUILT_IN: dict[str, str] = {
     "claude_code": "agentlake.adapters.claude_code",
     "codex": "agentlake.adapters.codex",
+    "crush": "agentlake.adapters.crush",
+    "goose": "agentlake.adapters.goose",
+    "hermes": "agentlake.adapters.hermes",
+    "warp": "agentlake.adapters.warp",
+    "zed": "agentlake.adapters.zed",
 }
 
 

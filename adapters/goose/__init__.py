@@ -61,13 +61,15 @@ def discover(root: str, options: Options) -> Iterator[Stream]:
 def tables(stream: Stream) -> Sequence[Table]:
     """Sessions, messages and calls; what names a session says which of that id.
 
-    What a recipe was given, and what extensions keep, may be secret.
+    What a recipe was given, and what extensions keep, may be secret. The places of
+    the tables do not overlap, so that none depends on what another one holds.
     """
     del stream
     return (
         Table(
             name="sessions",
             key=("id", "created_at"),
+            order="rowid * 3",
             without=("extension_data", "recipe_json", "user_recipe_values_json"),
             instead={"parent_session_id": _which("sessions.parent_session_id")},
         ),
@@ -75,15 +77,18 @@ def tables(stream: Stream) -> Sequence[Table]:
             name="messages",
             key=("session_id", "message_id"),
             group="session_id",
-            order="id",
+            order="id * 3 + 1",
             version="id || '/' || length(content_json) || '/' || metadata_json",
-            # when the row was inserted is not when it was said: of no use
-            instead={"timestamp": _which("messages.session_id")},
+            instead={
+                # when the row was inserted is not when it was said: of no use
+                "timestamp": _which("messages.session_id"),
+                "message_id": "coalesce(message_id, 'row ' || id)",
+            },
         ),
         Table(
             name="usage_ledger",
             key=("id",),
-            order="id",
+            order="id * 3 + 2",
             above="id",
             instead={
                 "session_id": _which("usage_ledger.session_id"),

@@ -39,6 +39,9 @@ Facts: TypeAlias = Iterator[Fact | Reject]
 _COUNTED = re.compile(r"\d{8}_\d{1,5}")
 """An id that counts up within its day. Any other is the name of an imported file."""
 
+_ROW = "row "
+"""How the key of a message begins that has no id."""
+
 
 def identity(session_id: str | None, created_at: str | None) -> str:
     """The session's id; one that may be given again has its time of creation behind.
@@ -150,6 +153,8 @@ def message_row(row: MessageRow) -> Facts:
         yield from rejects
     parts, rejects = PARTS.decode((row.content_json or "[]").encode())
     own_id = row.message_id if session_id != row.session_id else None
+    if own_id and own_id.startswith(_ROW):
+        own_id = None
     at = from_epoch(row.created_timestamp)
     yield from _message(session_id, own_id, row.role or "", at, parts, seen=seen)
     yield from rejects

@@ -47,13 +47,14 @@ def tables(stream: Stream) -> Sequence[Table]:
         Table(
             name="sessions",
             key=("id",),
+            order="rowid * 3",
             without=("system_prompt", "user_id"),  # long and equal; a person's account
         ),
         Table(
             name="messages",
             key=("session_id", "id"),
             group="session_id",
-            order="id",
+            order="id * 3 + 1",
             version="id || '/' || active || '/' || compacted",
         ),
         Table(
@@ -66,6 +67,7 @@ def tables(stream: Stream) -> Sequence[Table]:
                 "billing_mode",
                 "task",
             ),
+            order="rowid * 3 + 2",
         ),
     )
 

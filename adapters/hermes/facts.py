@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from hashlib import sha256
-from typing import TypeAlias
+from typing import Any, TypeAlias
 from urllib.parse import urlsplit
 
 import msgspec
@@ -228,7 +228,7 @@ def message(row: MessageRow) -> Facts:
 
 
 def _name(row: MessageRow) -> str:
-    said = (row.role, row.content, row.tool_calls, row.tool_call_id)
+    said: tuple[Any, ...] = (row.role, row.content, row.tool_calls, row.tool_call_id)
     if row.timestamp is None:
         said = (*said, row.session_id, row.id)
     return f"{row.timestamp}:{sha256(msgspec.json.encode(said)).hexdigest()[:12]}"

@@ -34,19 +34,19 @@ class Fields:
         value = self._values.get(number, [None])[-1]
         return value if isinstance(value, int) else None
 
-    def bytes(self, number: int) -> bytes | None:
+    def content(self, number: int) -> bytes | None:
         """The bytes of a text, a message, or packed numbers."""
         value = self._values.get(number, [None])[-1]
         return None if isinstance(value, int) else value
 
     def text(self, number: int) -> str | None:
         """A text; what is no UTF-8 in it becomes U+FFFD."""
-        value = self.bytes(number)
+        value = self.content(number)
         return None if value is None else value.decode("utf-8", "replace")
 
     def message(self, number: int) -> "Fields | None":
         """The message within."""
-        value = self.bytes(number)
+        value = self.content(number)
         return None if value is None else Fields(value)
 
     def all(self, number: int) -> list[bytes]:

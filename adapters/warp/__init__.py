@@ -22,8 +22,12 @@ from pathlib import Path
 
 from agentlake.adapters.sdk.contract import Options, Record, Reject, Stream, Table
 from agentlake.adapters.warp import facts, talk
-from agentlake.adapters.warp.format import BLOCK_ROW, CONVERSATION_ROW, QUERY_ROW
-from agentlake.adapters.warp.format import TASK_ROW
+from agentlake.adapters.warp.format import (
+    BLOCK_ROW,
+    CONVERSATION_ROW,
+    QUERY_ROW,
+    TASK_ROW,
+)
 from agentlake.models.fact import Fact
 from agentlake.models.roots import Root
 
@@ -70,24 +74,26 @@ def tables(stream: Stream) -> Sequence[Table]:
         Table(
             name="ai_queries",
             key=("exchange_id",),
-            order="id",
+            order="id * 1000",
             instead={
                 "planning_model_id": "exists (select 1 from agent_tasks as tasks where"
                 " tasks.conversation_id = ai_queries.conversation_id)"
             },
         ),
-        Table(name="agent_conversations", key=("conversation_id",), order="id"),
+        Table(
+            name="agent_conversations", key=("conversation_id",), order="id * 1000 + 1"
+        ),
         Table(
             name="agent_tasks",
             key=("conversation_id", "task_id"),
-            order="id * 1000000",  # its messages are counted on from its place
+            order="id * 1000 + 2",  # its messages are counted on from its place
             group="conversation_id",
             version="last_modified_at || '/' || length(task)",
         ),
         Table(
             name="blocks",
             key=("block_id",),
-            order="id",
+            order="id * 1000 + 3",
             version="completed_ts || '/' || length(stylized_output)",
             where="ai_metadata like '%action_id%'",
             without=(

@@ -137,7 +137,9 @@ def command(row: BlockRow) -> Facts:
         session_id=asked.conversation_id,
         tool_call_id=call,
         text=None if text is None else _ESCAPES.sub("", text),
-        is_error=row.exit_code != 0 if has_ended and row.exit_code is not None else None,
+        is_error=row.exit_code != 0
+        if has_ended and row.exit_code is not None
+        else None,
         finished_at=row.completed_ts,
         duration_ms=_milliseconds(row.start_ts, row.completed_ts),
     )

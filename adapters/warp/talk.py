@@ -1,7 +1,7 @@
 """The transcript of a task: protobuf, message by message."""
 
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import TypeAlias
 
 import msgspec

@@ -28,6 +28,8 @@ from agentlake.models.usage import Usage
 
 Facts: TypeAlias = Iterator[Fact | Reject]
 
+_SEGMENTS = {"text": "text", "thinking": "thinking"}
+
 
 def usage(row: Row, thread: Thread) -> Facts:
     """The thread's total, or, where it is not kept up, the sum of what is known."""
@@ -123,8 +125,7 @@ def _content(
     for index, piece in enumerate(pieces):
         call: ToolUse | None = None
         if isinstance(piece, Segment):
-            kind, text = piece.type or "other", piece.text
-            kind = kind if kind in ("text", "thinking") else "other"
+            kind, text = _SEGMENTS.get(piece.type or "", "other"), piece.text
         else:
             kind, text, call = _piece(piece)
         yield Block(

@@ -106,6 +106,7 @@ def _look(
         columns = _columns(connection, table)
         if columns is None:
             continue
+        table = _fitting(connection, table)
         if table.above is not None:
             todo += _above(connection, table, columns, known)
             continue
@@ -126,6 +127,26 @@ def _columns(connection: sqlite3.Connection, table: Table) -> tuple[str, ...] | 
     if not needed <= set(there):
         return None
     return tuple(name for name in there if name not in table.without)
+
+
+def _fitting(connection: sqlite3.Connection, table: Table) -> Table:
+    """The table without the SQL that needs what an older database does not have."""
+
+    def fits(sql: str) -> bool:
+        try:
+            connection.execute(f"explain select {sql} from {_name(table.name)}")
+        except sqlite3.OperationalError as error:
+            if str(error).startswith("no such"):
+                return False
+            raise
+        return True
+
+    return msgspec.structs.replace(
+        table,
+        order=table.order if fits(table.order) else "rowid",
+        version=table.version if table.version and fits(table.version) else None,
+        instead={name: sql for name, sql in table.instead.items() if fits(sql)},
+    )
 
 
 def _above(
