@@ -88,7 +88,7 @@ def message(row: MessageRow) -> Facts:
         model=row.model or None,
         sent_at=at,
     )
-    parts, rejects = PARTS.decode((row.parts or "[]").encode())
+    parts, rejects = PARTS.within(row.parts, [])
     index = 0
     for part in parts:
         type_ = BLOCK_TYPES.get(part.type or "")

@@ -65,10 +65,8 @@ def session(session_id: str, head: Head) -> Facts:
     if not session_id:
         yield Reject("session without id")
         return
-    config = Config()
-    if head.model_config_json:
-        config, rejects = CONFIG.decode(head.model_config_json.encode())
-        yield from rejects
+    config, rejects = CONFIG.within(head.model_config_json, Config())
+    yield from rejects
     if head.accumulated_input_tokens or head.accumulated_output_tokens:
         yield Usage(
             session_id=session_id,
@@ -147,11 +145,9 @@ def message_row(row: MessageRow) -> Facts:
     if not session_id:
         yield Reject("message without session")
         return
-    seen = Seen()
-    if row.metadata_json:
-        seen, rejects = SEEN.decode(row.metadata_json.encode())
-        yield from rejects
-    parts, rejects = PARTS.decode((row.content_json or "[]").encode())
+    seen, rejects = SEEN.within(row.metadata_json, Seen())
+    yield from rejects
+    parts, rejects = PARTS.within(row.content_json, [])
     own_id = row.message_id if session_id != row.session_id else None
     if own_id and own_id.startswith(_ROW):
         own_id = None

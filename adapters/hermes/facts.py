@@ -52,10 +52,8 @@ def session(row: SessionRow) -> Facts:
             scope=row.id,
             called_at=at,
         )
-    origin = Origin()
-    if row.model_config:
-        origin, rejects = ORIGIN.decode(row.model_config.encode())
-        yield from rejects
+    origin, rejects = ORIGIN.within(row.model_config, Origin())
+    yield from rejects
     channel = row.source if row.source not in _TERMINALS else None
     yield Session(
         session_id=row.id,
@@ -201,9 +199,7 @@ def message(row: MessageRow) -> Facts:
             tool_call_id=row.tool_call_id if part.type == "tool_result" else None,
         )
         index += 1
-    if not row.tool_calls:
-        return
-    calls, rejects = CALLS.decode(row.tool_calls.encode())
+    calls, rejects = CALLS.within(row.tool_calls, [])
     for call in calls:
         if not call.id:
             yield Reject("call of a tool without id")

@@ -53,6 +53,18 @@ class Decoder(Generic[T]):
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             return self._salvage(data)
 
+    def within(self, text: str | None, otherwise: T) -> tuple[T, list[Reject]]:
+        """JSON in a text of a record; `otherwise`, and why, if it cannot be read.
+
+        No text, or an empty one, is nothing to complain about.
+        """
+        if not text:
+            return otherwise, []
+        try:
+            return self.decode(text.encode())
+        except Unreadable as error:
+            return otherwise, [Reject(str(error))]
+
     def _salvage(self, data: bytes) -> tuple[T, list[Reject]]:
         value = untyped(data)
         reason = ""

@@ -11,7 +11,9 @@ from agentlake.adapters.warp.format import (
     CONVERSATION,
     INPUTS,
     SUMMARY,
+    Asked,
     BlockRow,
+    Conversation,
     ConversationRow,
     QueryRow,
     Spent,
@@ -35,13 +37,11 @@ def conversation(row: ConversationRow) -> Facts:
     if not session_id:
         yield Reject("agent_conversations: row without conversation_id")
         return
-    known, rejects = CONVERSATION.decode((row.conversation_data or "{}").encode())
+    known, rejects = CONVERSATION.within(row.conversation_data, Conversation())
     yield from _spent(session_id, known.conversation_usage_metadata, row)
     yield from rejects
-    summary = Summary()
-    if row.summary:
-        summary, rejects = SUMMARY.decode(row.summary.encode())
-        yield from rejects
+    summary, rejects = SUMMARY.within(row.summary, Summary())
+    yield from rejects
     parent, relation = known.parent_conversation_id, None
     if parent or known.parent_agent_id:
         relation = "subagent"
@@ -100,9 +100,9 @@ def query(row: QueryRow) -> Facts:
         cwd=row.working_directory or None,
         started_at=row.start_ts,
     )
-    if row.planning_model_id == 1 or not row.input:
+    if row.planning_model_id == 1:
         return
-    inputs, rejects = INPUTS.decode(row.input.encode())
+    inputs, rejects = INPUTS.within(row.input, [])
     texts = [it.query.text for it in inputs if it.query and it.query.text]
     if texts:
         yield Message(
@@ -125,7 +125,7 @@ def query(row: QueryRow) -> Facts:
 
 def command(row: BlockRow) -> Facts:
     """What a command printed that an agent had asked for."""
-    asked, rejects = ASKED.decode((row.ai_metadata or "{}").encode())
+    asked, rejects = ASKED.within(row.ai_metadata, Asked())
     yield from rejects
     call = asked.requested_command_action_id or asked.action_id
     if not call or not asked.conversation_id:

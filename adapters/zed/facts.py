@@ -176,12 +176,14 @@ def _result(session_id: str, message_id: str, call: str, answer: Answer) -> Tool
 def _text(content: Any) -> str | None:
     """The texts of an answer, one below the other: bare, in an object, in a list."""
     match content:
-        case None | str():
+        case None:
+            return None
+        case str():
             return content
         case {"Text": str(text)} | {"text": str(text)}:
             return text
         case list():
-            texts = [text for item in content if (text := _text(item)) is not None]
+            texts = [one for item in content if (one := _text(item)) is not None]
             return "\n".join(texts) if texts else None
         case {"Image": _} | {"image": _}:
             return None
