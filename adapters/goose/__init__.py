@@ -38,13 +38,6 @@ ROOTS = (
 )
 PARSER_VERSION = 1
 
-_MODEL = """
-    (select
-        case when json_valid(model_config_json)
-        then json_extract(model_config_json, '$.model_name') end
-    from sessions where sessions.id = usage_ledger.session_id)
-"""
-
 
 def discover(root: str, options: Options) -> Iterator[Stream]:
     """The database and the files of older versions; a backup of it is no stream."""
@@ -59,7 +52,7 @@ def discover(root: str, options: Options) -> Iterator[Stream]:
 
 
 def tables(stream: Stream) -> Sequence[Table]:
-    """Sessions, messages and calls; what names a session says which of that id.
+    """Sessions, messages and calls; beside a session's id stands which of that id.
 
     What a recipe was given, and what extensions keep, may be secret. The places of
     the tables do not overlap, so that none depends on what another one holds.
@@ -71,7 +64,7 @@ def tables(stream: Stream) -> Sequence[Table]:
             key=("id", "created_at"),
             order="rowid * 3",
             without=("extension_data", "recipe_json", "user_recipe_values_json"),
-            instead={"parent_session_id": _which("sessions.parent_session_id")},
+            instead={"parent_created_at": _created("sessions.parent_session_id")},
         ),
         Table(
             name="messages",
@@ -80,8 +73,7 @@ def tables(stream: Stream) -> Sequence[Table]:
             order="id * 3 + 1",
             version="id || '/' || length(content_json) || '/' || metadata_json",
             instead={
-                # when the row was inserted is not when it was said: of no use
-                "timestamp": _which("messages.session_id"),
+                "session_created_at": _created("messages.session_id"),
                 "message_id": "coalesce(message_id, 'row ' || id)",
             },
         ),
@@ -91,16 +83,20 @@ def tables(stream: Stream) -> Sequence[Table]:
             order="id * 3 + 2",
             above="id",
             instead={
-                "session_id": _which("usage_ledger.session_id"),
-                "model": f"coalesce(usage_ledger.model, {_MODEL})",
+                "session_created_at": _created("usage_ledger.session_id"),
+                "provider_name": _of_session("provider_name"),
+                "model_config_json": _of_session("model_config_json"),
             },
         ),
     )
 
 
-def _which(column: str) -> str:
-    born = f"(select created_at from sessions as born where born.id = {column})"
-    return f"{column} || '@' || coalesce({born}, '')"
+def _created(column: str) -> str:
+    return f"(select created_at from sessions as born where born.id = {column})"
+
+
+def _of_session(column: str) -> str:
+    return f"(select {column} from sessions where sessions.id = session_id)"
 
 
 def parse(record: Record) -> Iterable[Fact | Reject]:

@@ -54,12 +54,6 @@ def identity(session_id: str | None, created_at: str | None) -> str:
     return known
 
 
-def _which(text: str | None) -> str:
-    """The identity that a row of another table names as `id@time of creation`."""
-    session_id, _, created_at = (text or "").rpartition("@")
-    return identity(session_id, created_at)
-
-
 def session(session_id: str, head: Head) -> Facts:
     """Who the session is, and its totals, which no ledger may say better."""
     if not session_id:
@@ -91,7 +85,8 @@ def session(session_id: str, head: Head) -> Facts:
     is_agent = head.session_type == "sub_agent"
     yield Session(
         session_id=session_id,
-        parent_session_id=_which(head.parent_session_id) or None,
+        parent_session_id=identity(head.parent_session_id, head.parent_created_at)
+        or None,
         relation="subagent" if is_agent else None,
         title=head.name or head.description or None,
         title_source="custom" if head.user_set_name and head.name else "ai",
@@ -105,17 +100,20 @@ def session(session_id: str, head: Head) -> Facts:
 
 def call(row: Ledger) -> Facts:
     """One call to a model; what a compaction asked for is one too."""
-    session_id = _which(row.session_id)
+    session_id = identity(row.session_id, row.session_created_at)
     if row.id is None or not session_id:
         yield Reject("usage_ledger: row without id or session")
         return
+    config, rejects = CONFIG.within(row.model_config_json, Config())
+    yield from rejects
     at = from_epoch(row.created_timestamp)
     yield Usage(
         session_id=session_id,
         usage_key=f"{session_id}/{row.id}",
         scope=session_id,
         trust=2,
-        model=row.model,
+        provider=row.provider_name,
+        model=row.model or config.model_name,
         called_at=at,
         input_tokens=_without_cache(
             row.input_tokens, row.cache_read_tokens, row.cache_write_tokens
@@ -141,7 +139,7 @@ def _without_cache(
 
 def message_row(row: MessageRow) -> Facts:
     """A message of the database; what is wrong in its JSON costs only that part."""
-    session_id = _which(row.timestamp) or row.session_id
+    session_id = identity(row.session_id, row.session_created_at)
     if not session_id:
         yield Reject("message without session")
         return

@@ -30,6 +30,7 @@ class Head(msgspec.Struct, frozen=True, gc=False):
     provider_name: str | None = None
     model_config_json: str | None = None
     parent_session_id: str | None = None
+    parent_created_at: str | None = None
     accumulated_input_tokens: Count | None = None
     accumulated_output_tokens: Count | None = None
     accumulated_cache_read_tokens: Count | None = None
@@ -38,10 +39,13 @@ class Head(msgspec.Struct, frozen=True, gc=False):
 
 
 class Ledger(msgspec.Struct, frozen=True, gc=False):
-    """A row of `usage_ledger`: one call."""
+    """A row of `usage_ledger`: one call, and what its session says of it."""
 
     id: int | None = None
     session_id: str | None = None
+    session_created_at: str | None = None
+    provider_name: str | None = None
+    model_config_json: str | None = None
     created_timestamp: float | None = None
     model: str | None = None
     input_tokens: Count | None = None
@@ -79,10 +83,10 @@ class Seen(msgspec.Struct, frozen=True, gc=False, rename="camel"):
 
 
 class MessageRow(msgspec.Struct, frozen=True, gc=False):
-    """A row of `messages`; `timestamp` holds which session of its id this is."""
+    """A row of `messages`, and when its session was created."""
 
     session_id: str | None = None
-    timestamp: str | None = None
+    session_created_at: str | None = None
     message_id: str | None = None
     role: str | None = None
     created_timestamp: float | None = None

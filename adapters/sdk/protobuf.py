@@ -20,6 +20,19 @@ class Fields:
 
     def __init__(self, data: bytes) -> None:
         self._values: dict[int, list[int | bytes]] = {}
+        self._read(data)
+
+    @classmethod
+    def as_far_as(cls, data: bytes) -> tuple["Fields", Unreadable | None]:
+        """What can be read of bytes that may be damaged, and what stopped it."""
+        fields = cls(b"")
+        try:
+            fields._read(data)
+        except Unreadable as error:
+            return fields, error
+        return fields, None
+
+    def _read(self, data: bytes) -> None:
         at = 0
         while at < len(data):
             tag, at = _varint(data, at)

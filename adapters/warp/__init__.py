@@ -55,6 +55,16 @@ ROOTS = (
 )
 PARSER_VERSION = 1
 
+_HAS_TASKS = """exists (
+    select 1 from agent_tasks as tasks
+    where tasks.conversation_id = ai_queries.conversation_id
+)"""
+_FIRST_DIRECTORY = """(
+    select working_directory from ai_queries as queries
+    where queries.conversation_id = agent_conversations.conversation_id
+    order by start_ts, queries.id limit 1
+)"""
+
 
 def discover(root: str, options: Options) -> Iterator[Stream]:
     """The terminal's database and that of its text edition."""
@@ -67,7 +77,8 @@ def discover(root: str, options: Options) -> Iterator[Stream]:
 def tables(stream: Stream) -> Sequence[Table]:
     """Four of many: the others hold variables, notebooks and the user's own commands.
 
-    `planning_model_id` makes way for whether the conversation has tasks.
+    The places of the tables do not overlap, so that none depends on what another
+    one holds; the messages of a task are counted on from its place.
     """
     del stream
     return (
@@ -75,18 +86,19 @@ def tables(stream: Stream) -> Sequence[Table]:
             name="ai_queries",
             key=("exchange_id",),
             order="id * 1000",
-            instead={
-                "planning_model_id": "exists (select 1 from agent_tasks as tasks where"
-                " tasks.conversation_id = ai_queries.conversation_id)"
-            },
+            version=f"output_status || '/' || length(input) || '/' || {_HAS_TASKS}",
+            instead={"has_tasks": _HAS_TASKS},
         ),
         Table(
-            name="agent_conversations", key=("conversation_id",), order="id * 1000 + 1"
+            name="agent_conversations",
+            key=("conversation_id",),
+            order="id * 1000 + 1",
+            instead={"first_directory": _FIRST_DIRECTORY},
         ),
         Table(
             name="agent_tasks",
             key=("conversation_id", "task_id"),
-            order="id * 1000 + 2",  # its messages are counted on from its place
+            order="id * 1000 + 2",
             group="conversation_id",
             version="last_modified_at || '/' || length(task)",
         ),

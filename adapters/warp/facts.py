@@ -54,7 +54,7 @@ def conversation(row: ConversationRow) -> Facts:
         agent_type=known.agent_name,
         title=summary.title or summary.initial_query or None,
         title_source="ai" if summary.title else "summary",
-        cwd=summary.initial_working_directory or None,
+        cwd=row.first_directory or summary.initial_working_directory or None,
     )
 
 
@@ -90,18 +90,13 @@ def _spent(session_id: str, spent: Spent, row: ConversationRow) -> Facts:
 
 
 def query(row: QueryRow) -> Facts:
-    """Where an exchange began; what was typed only if no task of it tells that."""
-    session_id = row.conversation_id
-    if not session_id or not row.exchange_id:
+    """What was typed, if there is no task that tells it."""
+    if not row.conversation_id or not row.exchange_id:
         yield Reject("ai_queries: row without conversation_id or exchange_id")
         return
-    yield Session(
-        session_id=session_id,
-        cwd=row.working_directory or None,
-        started_at=row.start_ts,
-    )
-    if row.planning_model_id == 1:
+    if row.has_tasks:
         return
+    session_id = row.conversation_id
     inputs, rejects = INPUTS.within(row.input, [])
     texts = [it.query.text for it in inputs if it.query and it.query.text]
     if texts:
@@ -111,6 +106,7 @@ def query(row: QueryRow) -> Facts:
             role="user",
             kind="prompt",
             sent_at=row.start_ts,
+            cwd=row.working_directory or None,
         )
     for index, text in enumerate(texts):
         yield Block(

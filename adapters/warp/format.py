@@ -1,7 +1,7 @@
 """What Warp writes, as typed structs: the fields that become facts."""
 
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 
@@ -13,7 +13,10 @@ Amount = Annotated[float, msgspec.Meta(ge=0, le=1e12)]
 
 
 class QueryRow(msgspec.Struct, frozen=True, gc=False):
-    """A row of `ai_queries`: one exchange, with what the user typed if anything."""
+    """A row of `ai_queries`: one exchange, with what the user typed if anything.
+
+    `has_tasks` tells whether the transcript of the conversation is in `agent_tasks`.
+    """
 
     exchange_id: str | None = None
     conversation_id: str | None = None
@@ -21,7 +24,7 @@ class QueryRow(msgspec.Struct, frozen=True, gc=False):
     input: str | None = None
     working_directory: str | None = None
     model_id: str | None = None
-    planning_model_id: Any = None
+    has_tasks: int = 0
 
 
 class Query(msgspec.Struct, frozen=True, gc=False):
@@ -37,12 +40,13 @@ class Input(msgspec.Struct, frozen=True, gc=False):
 
 
 class ConversationRow(msgspec.Struct, frozen=True, gc=False):
-    """A row of `agent_conversations`; two of its columns are JSON."""
+    """A row of `agent_conversations`, two columns of it JSON; and where it began."""
 
     conversation_id: str | None = None
     conversation_data: str | None = None
     last_modified_at: datetime | None = None
     summary: str | None = None
+    first_directory: str | None = None
 
 
 class Summary(msgspec.Struct, frozen=True, gc=False):

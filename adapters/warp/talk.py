@@ -40,7 +40,9 @@ def task(row: TaskRow) -> Facts:
     if not session_id or not row.task_id or row.task is None:
         yield Reject("agent_tasks: row without conversation_id, task_id or task")
         return
-    fields = Fields(row.task.bytes())
+    fields, damage = Fields.as_far_as(row.task.bytes())
+    if damage:
+        yield Reject(str(damage))
     dependencies = fields.message(Task.DEPENDENCIES)
     parent = dependencies.text(Task.PARENT_TASK) if dependencies else None
     agent_id = row.task_id if parent else None
