@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any, TypeAlias
 
@@ -99,14 +99,19 @@ def session(session_id: str, head: Head) -> Facts:
 
 
 def call(row: Ledger) -> Facts:
-    """One call to a model; what a compaction asked for is one too."""
-    session_id = identity(row.session_id, row.session_created_at)
+    """One call to a model; what a compaction asked for is one too.
+
+    One older than the session of its id was made by a deleted session of that id.
+    """
+    at = from_epoch(row.created_timestamp)
+    born = _moment(row.session_created_at)
+    is_older = at is not None and born is not None and at < born
+    session_id = identity(row.session_id, None if is_older else row.session_created_at)
     if row.id is None or not session_id:
         yield Reject("usage_ledger: row without id or session")
         return
     config, rejects = CONFIG.within(row.model_config_json, Config())
     yield from rejects
-    at = from_epoch(row.created_timestamp)
     yield Usage(
         session_id=session_id,
         usage_key=f"{session_id}/{row.id}",
@@ -253,6 +258,7 @@ def _digest(role: str, at: datetime | None, parts: list[Part]) -> str:
 def _moment(text: str | None) -> datetime | None:
     """A time of SQLite, `2026-10-01 09:00:00` in UTC; of another form it is unknown."""
     try:
-        return msgspec.convert(text, datetime, strict=False) if text else None
+        at = msgspec.convert(text, datetime) if text else None
     except msgspec.ValidationError:
         return None
+    return at if at is None or at.tzinfo else at.replace(tzinfo=UTC)
