@@ -131,7 +131,8 @@ def _repair(value: Any, reason: str, *, whole: bool) -> Reject | None:
     Raises LookupError when the message points nowhere.
     """
     found = _at.search(reason)
-    steps = _step.findall(found["path"]) if found else []
+    # msgspec does not say at which key of a mapping: then all of it is odd.
+    steps = _step.findall(found["path"].partition("[...]")[0]) if found else []
     if not steps:
         raise LookupError(reason)
     if whole:

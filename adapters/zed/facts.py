@@ -110,6 +110,8 @@ def _old_message(session_id: str, entry: Entry, index: int) -> Facts:
     message_id = f"{session_id}:{index if entry.id is None else entry.id}"
     role = entry.role if entry.role in ("user", "assistant") else "system"
     kind = {"user": "prompt", "assistant": "response"}.get(role or "", "meta")
+    if entry.tool_results and not entry.segments:
+        role, kind = "tool", "tool_result"
     yield from _message(session_id, message_id, role or "system", kind)
     pieces: list[Part | Segment] = [*entry.segments]
     pieces += [Part(tool_use=call) for call in entry.tool_uses]
