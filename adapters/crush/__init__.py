@@ -6,7 +6,8 @@ Where:   <project>/.crush/crush.db; projects.json in ~/.local/share/crush, on Wi
 Seen:    nothing real; tables and parts as Crush's own source has them (August 2026).
 Trap:    prompt_tokens and completion_tokens are those of the last step: a gauge of the
          context, never a total. The cost is a total, and a subagent's is added to its
-         parent's when it has finished. Times are seconds, in old rows milliseconds.
+         parent's when it has finished: of a session counts what its children have not
+         cost. Times are seconds, in old rows milliseconds.
 Missing: tokens: nothing on disk has them, so there is only the cost, 0 where a plan
          includes it. The folder of a project whose database lies elsewhere than in
          .crush. A list in a home of another place (a backup) is read as if its
@@ -35,6 +36,11 @@ ROOTS = (
 )
 PARSER_VERSION = 1
 
+_OF_CHILDREN = """(
+    select sum(cost) from sessions as children
+    where children.parent_session_id = sessions.id
+)"""
+
 
 def discover(root: str, options: Options) -> Iterator[Stream]:
     """The database of a project; the root is the project or where it keeps its data."""
@@ -51,7 +57,12 @@ def tables(stream: Stream) -> Sequence[Table]:
     """
     del stream
     return (
-        Table(name="sessions", key=("id",), order="rowid * 2"),
+        Table(
+            name="sessions",
+            key=("id",),
+            order="rowid * 2",
+            instead={"cost_of_children": _OF_CHILDREN},
+        ),
         Table(
             name="messages",
             key=("session_id", "id"),

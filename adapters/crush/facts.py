@@ -32,19 +32,21 @@ _OF_CALL = "$$"
 
 
 def session(row: SessionRow, cwd: str | None) -> Facts:
-    """What it has cost; of a parent only what its children have not."""
+    """What it has cost without its children, and whose child it is."""
     if not row.id:
         yield Reject("session without id")
         return
-    if row.cost:
+    cost = max(0.0, (row.cost or 0.0) - row.cost_of_children)
+    if cost:
         yield Usage(
             session_id=row.id,
-            kind="snapshot" if row.parent_session_id else "rest",
+            kind="snapshot",
             usage_key=row.id,
-            scope=row.parent_session_id or row.id,
             granularity="session",
             called_at=from_epoch(row.updated_at),
-            reported_cost_usd=row.cost,
+            unit="usd",
+            amount=cost,
+            reported_cost_usd=cost,
         )
     yield Session(
         session_id=row.id,
@@ -80,6 +82,9 @@ def message(row: MessageRow) -> Facts:
         yield Compaction(
             session_id=row.session_id, compaction_id=row.id, compacted_at=at
         )
+    parts, rejects = PARTS.within(row.parts, [])
+    if role == "user" and {part.type for part in parts} == {"shell_command"}:
+        kind = "command"
     yield Message(
         session_id=row.session_id,
         message_id=row.id,
@@ -88,7 +93,6 @@ def message(row: MessageRow) -> Facts:
         model=row.model or None,
         sent_at=at,
     )
-    parts, rejects = PARTS.within(row.parts, [])
     index = 0
     for part in parts:
         type_ = BLOCK_TYPES.get(part.type or "")

@@ -9,12 +9,15 @@ from agentlake.models.fact import Usd
 
 
 class SessionRow(msgspec.Struct, frozen=True, gc=False):
-    """A row of `sessions`; its token columns are only those of the last step."""
+    """A row of `sessions`, whose token columns are only those of the last step; and
+    what the sessions below it have cost, which its own cost holds as well.
+    """
 
     id: str | None = None
     parent_session_id: str | None = None
     title: str | None = None
     cost: Usd | None = None
+    cost_of_children: Usd = 0.0
     created_at: float | None = None
     updated_at: float | None = None
 
