@@ -9,8 +9,9 @@ from agentlake.models.fact import Usd
 
 
 class SessionRow(msgspec.Struct, frozen=True, gc=False):
-    """A row of `sessions`, whose token columns are only those of the last step; and
-    what the sessions below it have cost, which its own cost holds as well.
+    """A row of `sessions`, and what the sessions below it have cost.
+
+    Its own cost holds the latter as well; its tokens are only the last step's.
     """
 
     id: str | None = None
