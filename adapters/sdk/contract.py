@@ -122,6 +122,16 @@ class Reject(msgspec.Struct, frozen=True):
     reason: str
 
 
+class Health(msgspec.Struct, frozen=True, kw_only=True):
+    """What an agent's own settings say about how long its history lasts."""
+
+    deleted_after_days: int | None = None
+    """It deletes what nobody wrote to for so many days; None: it deletes nothing."""
+    warnings: tuple[str, ...] = ()
+    """What is wrong or lost, in words a user can act on: history switched off, a
+    limit on how much is kept, a part of it that is encrypted."""
+
+
 class Adapter(Protocol):
     """One agent product: where its files are and what a record of them says.
 
@@ -175,4 +185,13 @@ class ReadsItself(Protocol):
     @staticmethod
     def read(stream: Stream, cursor: Any, options: Options) -> Iterator[Chunk]:
         """What is new since `cursor`, which is None at first."""
+        ...
+
+
+class TellsHealth(Protocol):
+    """An adapter that knows what its agent does to its history."""
+
+    @staticmethod
+    def health(root: str) -> Health:
+        """What the agent's settings below `root` say; only small files are read."""
         ...
