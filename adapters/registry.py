@@ -23,6 +23,11 @@ GROUP = "agentlake.adapters"
 BUILT_IN: dict[str, str] = {
     "claude_code": "agentlake.adapters.claude_code",
     "codex": "agentlake.adapters.codex",
+    "crush": "agentlake.adapters.crush",
+    "goose": "agentlake.adapters.goose",
+    "hermes": "agentlake.adapters.hermes",
+    "warp": "agentlake.adapters.warp",
+    "zed": "agentlake.adapters.zed",
 }
 
 

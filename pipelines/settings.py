@@ -36,6 +36,7 @@ import msgspec
 
 from agentlake.models.errors import UserError, did_you_mean
 from agentlake.models.roots import Root
+from agentlake.pipelines.listed import listed_in
 from agentlake.pipelines.time_zone import checked_time_zone, machine_time_zone
 
 _T = TypeVar("_T")
@@ -162,7 +163,17 @@ def resolve_roots(
     Whether the source is enabled is for the caller to ask.
     """
     found: dict[tuple[int, int], Path] = {}
-    for place in _places(roots, settings, source, environ):
+    listed = next((root.listed for root in roots if root.listed), None)
+    places = list(_places(roots, settings, source, environ))
+    if listed:
+        places += [
+            more
+            for place in places
+            for more in listed_in(
+                place, listed, settings.home, is_other_home=settings.is_other_home
+            )
+        ]
+    for place in places:
         try:
             status = place.stat()
         except (OSError, ValueError):  # not there, not ours to see, or not a path
