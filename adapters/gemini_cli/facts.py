@@ -6,7 +6,7 @@ from typing import TypeAlias
 from agentlake.adapters.gemini_cli.format import (
     BILLED,
     MESSAGE,
-    PATCH,
+    PATCHED,
     SESSION,
     Part,
     Tokens,
@@ -207,9 +207,9 @@ def _is_disjoint(counts: Tokens) -> bool:
 
 def patch(session_id: str, name: str, data: bytes) -> Facts:
     """A patch that takes messages out makes room: the sign of a compaction."""
-    change, rejects = PATCH.decode(data)
+    line, rejects = PATCHED.decode(data)
     yield from rejects
-    if change.remove_ids:
+    if line.patch and line.patch.remove_ids:
         yield Compaction(session_id=session_id, compaction_id=f"{session_id}:{name}")
 
 

@@ -92,9 +92,15 @@ class Patch(msgspec.Struct, frozen=True, gc=False):
     remove_ids: list[str] | None = msgspec.field(default=None, name="removeIds")
 
 
-MESSAGE, BILLED, SESSION, PATCH = (
+class Patched(msgspec.Struct, frozen=True, gc=False):
+    """The line of a patch."""
+
+    patch: Patch | None = msgspec.field(default=None, name="$patch")
+
+
+MESSAGE, BILLED, SESSION, PATCHED = (
     Decoder(Message),
     Decoder(Billed),
     Decoder(Session),
-    Decoder(Patch),
+    Decoder(Patched),
 )
