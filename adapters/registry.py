@@ -9,6 +9,7 @@ BUILT_IN: dict[str, str] = {
     "claude_code": "agentlake.adapters.claude_code",
     "codex": "agentlake.adapters.codex",
     "gemini_cli": "agentlake.adapters.gemini_cli",
+    "kimi": "agentlake.adapters.kimi",
 }
 
 
