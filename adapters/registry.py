@@ -8,8 +8,10 @@ from agentlake.adapters.sdk.contract import Adapter
 BUILT_IN: dict[str, str] = {
     "claude_code": "agentlake.adapters.claude_code",
     "codex": "agentlake.adapters.codex",
+    "droid": "agentlake.adapters.droid",
     "gemini_cli": "agentlake.adapters.gemini_cli",
     "kimi": "agentlake.adapters.kimi",
+    "mistral_vibe": "agentlake.adapters.mistral_vibe",
 }
 
 
