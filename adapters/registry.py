@@ -24,8 +24,12 @@ BUILT_IN: dict[str, str] = {
     "claude_code": "agentlake.adapters.claude_code",
     "codex": "agentlake.adapters.codex",
     "crush": "agentlake.adapters.crush",
+    "droid": "agentlake.adapters.droid",
+    "gemini_cli": "agentlake.adapters.gemini_cli",
     "goose": "agentlake.adapters.goose",
     "hermes": "agentlake.adapters.hermes",
+    "kimi": "agentlake.adapters.kimi",
+    "mistral_vibe": "agentlake.adapters.mistral_vibe",
     "warp": "agentlake.adapters.warp",
     "zed": "agentlake.adapters.zed",
 }
