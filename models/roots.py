@@ -15,8 +15,12 @@ class Root(msgspec.Struct, frozen=True, kw_only=True):
 
     `strip` is the last folder that people put into a path although the root
     lies above it: with `strip="projects"`, `~/.claude/projects` means `~/.claude`.
+
+    `file_in` says that `env` names a file, which is the root itself: `discover` is
+    given its path. A relative one lies in the folder `file_in`.
     """
 
     default: tuple[str, ...]
     env: str | None = None
     strip: str | None = None
+    file_in: str | None = None
