@@ -4,7 +4,7 @@ One row per session or subagent with the session above it.
 grain   source, session_id, agent_id
 why     A subagent's parent is its session, a thread's the one its header names, a
         branch's the one its copied records name. A session that holds another's
-        messages and does not say why goes on from it.
+        messages and does not say why goes on from it, or is the fork that it says it is.
 */
 with recursive
     spoken as (select distinct source, session_id, agent_id from core.messages),
@@ -91,6 +91,8 @@ select
     case
         when spoken.agent_id is not null
         then 'subagent'
+        when parents.best.relation = 'continuation'
+        then coalesce(relations.relation, 'continuation')
         else coalesce(parents.best.relation, relations.relation, 'main')
     end as relation
 from spoken

@@ -185,6 +185,7 @@ class Session(msgspec.Struct, frozen=True, gc=False):
     time: Time = Time()
     time_created: Millis | None = None
     time_updated: Millis | None = None
+    cost: Usd | None = None
     tokens_input: Number | None = None
     tokens_output: Number | None = None
     tokens_reasoning: Number | None = None

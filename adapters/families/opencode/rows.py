@@ -56,6 +56,7 @@ def rest_facts(id_: str, said: Session) -> Facts:
         cache_write_tokens=counts.cache_write,
         output_tokens=counts.output,
         reasoning_tokens=counts.reasoning,
+        reported_cost_usd=rules.cost(said.cost),
     )
 
 
