@@ -8,7 +8,9 @@ from agentlake.adapters.sdk.contract import Adapter
 BUILT_IN: dict[str, str] = {
     "claude_code": "agentlake.adapters.claude_code",
     "codex": "agentlake.adapters.codex",
+    "kilo_cli": "agentlake.adapters.kilo_cli",
     "opencode": "agentlake.adapters.opencode",
+    "zcode": "agentlake.adapters.zcode",
 }
 
 

@@ -39,11 +39,21 @@ _AUTO = "json_extract(part.data, '$.auto')"
 _INJECTED = (
     "json_extract(part.data, '$.synthetic') or json_extract(part.data, '$.ignored')"
 )
-MESSAGE_DATA = f"""
+
+
+def message_data(version: str, order: str) -> str:
+    """SQL for a message's `data` with what its parts say of it.
+
+    By itself it tells neither what it cost (`tokens` are those of its last step) nor
+    whether a person wrote it. The diffs in it, which can be hundreds of megabytes and
+    are derived, are cut. `version` and `order` are SQL for the version that began the
+    session and for the order of the parts.
+    """
+    return f"""
     case when json_valid(message.data) then json_set(
         json_remove(message.data, '$.summary.diffs'),
         '$.version',
-        (select version from session where session.id = message.session_id),
+        {version},
         '$.parts',
         (
             select json_group_array(json(it)) from (
@@ -66,13 +76,11 @@ MESSAGE_DATA = f"""
                         'synthetic', json(iif({_INJECTED}, 'true', 'false'))
                     )
                 end as it
-                from part where part.message_id = message.id order by part.id
+                from part where part.message_id = message.id order by {order}
             ) where it is not null
         )
     ) else message.data end"""
-"""A message's row by itself says neither what it cost (`tokens` are those of its last
-step) nor whether a person wrote it. Its parts do, so it is kept with what they say of
-it; without the diffs, which can be hundreds of megabytes and are derived."""
+
 
 SECRET_OR_LARGE = ("share_url", "summary_diffs", "permission", "revert", "metadata")
 MESSAGES = Table(
@@ -82,7 +90,12 @@ MESSAGES = Table(
     order="time_created",
     version="time_updated || '/' || (select count(*) from part"
     " where part.message_id = message.id)",
-    instead={"data": MESSAGE_DATA},
+    instead={
+        "data": message_data(
+            "(select version from session where session.id = message.session_id)",
+            "part.id",
+        )
+    },
 )
 PARTS = Table(
     name="part",
@@ -190,7 +203,7 @@ def _trees(root: str) -> Iterator[Stream]:
 
 
 def explode(stream: Stream, data: bytes) -> Iterable[Keyed]:
-    """A file of the tree is one record; it is cut as a row is (`MESSAGE_DATA`)."""
+    """A file of the tree is one record; it is cut as a row is (`message_data`)."""
     kind, _, rest = stream.key.partition("/")
     value = untyped(data)
     seq = 0
