@@ -6,6 +6,7 @@ from typing import cast
 from agentlake.adapters.sdk.contract import Adapter
 
 BUILT_IN: dict[str, str] = {
+    "amp": "agentlake.adapters.amp",
     "claude_code": "agentlake.adapters.claude_code",
     "codex": "agentlake.adapters.codex",
 }
