@@ -9,6 +9,7 @@ BUILT_IN: dict[str, str] = {
     "amp": "agentlake.adapters.amp",
     "claude_code": "agentlake.adapters.claude_code",
     "codex": "agentlake.adapters.codex",
+    "copilot_cli": "agentlake.adapters.copilot_cli",
 }
 
 
