@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 
 import msgspec
 
+from agentlake.adapters.sdk.decode import Unreadable
 from agentlake.adapters.sdk.readers.document import TooLarge
 from agentlake.pipelines.load.checkpoint import Checkpoint, save
 from agentlake.pipelines.load.plan import Found, Selects, SourcePlan, Work, look
@@ -52,7 +53,7 @@ def load(
     ensure(connection, [plan.adapter.SOURCE for plan in plans])
     run = _Load(connection, plans, on_progress, refresh)
     work = [one for plan in plans for one in run.look(plan, selects)]
-    work.sort(key=lambda one: one.signature.mtime_ns, reverse=True)
+    work.sort(key=lambda one: one.signature.changed_ns, reverse=True)
     with _without_garbage_collection():
         run.read_all(work)
     refresh(connection)
@@ -193,13 +194,17 @@ def _advanced(checkpoint: Checkpoint, work: Work, piece: Piece) -> Checkpoint:
 
 
 def _unreadable() -> tuple[type[Exception], ...]:
-    """What a file that cannot be read now raises; the archive library only if used."""
+    """What a file that cannot be read now raises; of libraries only if one is used."""
     damaged = [
-        module.ZstdError
-        for name in ("compression.zstd", "backports.zstd")
+        getattr(module, error)
+        for name, error in (
+            ("compression.zstd", "ZstdError"),
+            ("backports.zstd", "ZstdError"),
+            ("sqlite3", "Error"),
+        )
         if (module := sys.modules.get(name)) is not None
     ]
-    return (OSError, EOFError, TooLarge, HalfWritten, *damaged)
+    return (OSError, EOFError, TooLarge, HalfWritten, Unreadable, *damaged)
 
 
 @contextmanager
