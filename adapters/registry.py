@@ -8,6 +8,7 @@ from agentlake.adapters.sdk.contract import Adapter
 BUILT_IN: dict[str, str] = {
     "amp": "agentlake.adapters.amp",
     "claude_code": "agentlake.adapters.claude_code",
+    "cline_family": "agentlake.adapters.cline_family",
     "codex": "agentlake.adapters.codex",
     "copilot_cli": "agentlake.adapters.copilot_cli",
 }
