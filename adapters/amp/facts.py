@@ -151,7 +151,7 @@ def usage(thread: str, name: str, booked: Booked) -> Facts:
         yield call
     elif split.total is not None:
         yield replace(call, unit="unsplit_tokens", amount=split.total)
-    if said and message_id:  # often nothing else says when the reply came
+    if event and message_id:  # often nothing else says when the reply came
         yield Message(
             session_id=thread,
             message_id=message_id,

@@ -73,6 +73,7 @@ _KINDS = {
     "api_req_failed": ("system", "error"),
 }
 """Which entries are messages; tools are in the history that the model got."""
+_BEHIND_LISTS = 1 << 20
 _MODEL = re.compile(r"<model>([^<]+)</model>")
 _CWD = re.compile(r"# Current (?:Workspace|Working) Directory \(([^)\n]+)\)")
 
@@ -99,8 +100,9 @@ def _ui_messages(task: str, data: bytes) -> Iterator[Keyed]:
 
 
 def _history(task: str, data: bytes) -> Iterator[Keyed]:
-    for place, one in enumerate(_objects(data)):
-        yield Keyed(f"history|{task}/{place}", encode(one), place)
+    """Placed behind the lists: their folder is surer than the one in a prompt."""
+    for place, one in enumerate(_objects(data), _BEHIND_LISTS):
+        yield Keyed(f"history|{task}/{place - _BEHIND_LISTS}", encode(one), place)
 
 
 def _metadata(task: str, data: bytes) -> Iterator[Keyed]:

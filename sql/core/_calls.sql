@@ -41,7 +41,7 @@ select
     calls.owner_agent_id as agent_id,
     calls.message_id,
     calls.provider,
-    calls.model,
+    coalesce(calls.model, models.model) as model,
     calls.first_at as called_at,
     calls.input_tokens,
     calls.cache_read_tokens,
@@ -69,6 +69,13 @@ left join
     searches
     on searches.source = calls.source
     and searches.message_id = calls.message_id
+left join
+    core._call_models as models
+    on models.source = calls.source
+    and models.session_id = calls.session_id
+    and models.called_at = calls.called_at
+    and calls.model is null
+    and calls.granularity = 'call'
 where calls.is_bill and not calls.is_replaced and not calls.is_outranked
 union all by name
 select
