@@ -21,8 +21,11 @@ from agentlake.adapters.sdk.run import place_of_error
 GROUP = "agentlake.adapters"
 
 BUILT_IN: dict[str, str] = {
+    "amp": "agentlake.adapters.amp",
     "claude_code": "agentlake.adapters.claude_code",
+    "cline_family": "agentlake.adapters.cline_family",
     "codex": "agentlake.adapters.codex",
+    "copilot_cli": "agentlake.adapters.copilot_cli",
     "crush": "agentlake.adapters.crush",
     "droid": "agentlake.adapters.droid",
     "gemini_cli": "agentlake.adapters.gemini_cli",
