@@ -41,7 +41,7 @@ select
     calls.owner_agent_id as agent_id,
     calls.message_id,
     calls.provider,
-    calls.model,
+    coalesce(calls.model, models.model) as model,
     calls.first_at as called_at,
     calls.input_tokens,
     calls.cache_read_tokens,
@@ -65,6 +65,12 @@ left join
     searches
     on searches.source = calls.source
     and searches.message_id = calls.message_id
+left join
+    core._branch_models as models
+    on models.source = calls.source
+    and models.stream_id = calls.stream_id
+    and models.generation = calls.generation
+    and models.seq = calls.seq
 where calls.is_bill and not calls.is_replaced
 union all by name
 select
