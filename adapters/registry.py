@@ -8,6 +8,7 @@ from agentlake.adapters.sdk.contract import Adapter
 BUILT_IN: dict[str, str] = {
     "claude_code": "agentlake.adapters.claude_code",
     "codex": "agentlake.adapters.codex",
+    "openclaw": "agentlake.adapters.openclaw",
     "pi": "agentlake.adapters.pi",
 }
 
