@@ -58,6 +58,9 @@ class Usage(Fact, frozen=True, kw_only=True, gc=False, omit_defaults=True):
     unit: str = "tokens"
     """tokens, split as above; else (unsplit_tokens, credits, requests) the number is in
     `amount`, and no token is known."""
+    resets: bool | None = None
+    """For a snapshot: a smaller total began anew. Else it is an error of the source,
+    and the larger one stays."""
     amount: Annotated[float, msgspec.Meta(ge=0, le=1e12)] | None = None
     is_final: bool | None = None
     """Whether the record knows why the reply ended."""

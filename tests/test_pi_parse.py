@@ -5,12 +5,14 @@ from datetime import UTC, datetime
 
 import msgspec
 import pytest
+from conftest import aged, plans, refreshed
 from hypothesis import given
 from hypothesis import strategies as st
 
 from agentlake.adapters import pi
 from agentlake.adapters.sdk.contract import Record, Stream
 from agentlake.adapters.sdk.run import facts_of
+from agentlake.pipelines.load.loader import load
 
 ME = "0a000000-0000-4000-8000-000000000001"
 FILE = f"2026-09-01T10-00-00-000Z_{ME}.jsonl"
@@ -244,6 +246,31 @@ def test_what_is_neither_known_nor_of_the_tree_is_passed_over():
 @pytest.mark.parametrize("data", [b"[]", b"5", b"null", b'{"a":'])
 def test_what_is_no_object_is_a_reject(data):
     assert [len(some) for some in read(data)] == [0, 1]
+
+
+# --- a file that gets its ids later
+
+
+def test_a_version_1_file_that_gets_ids_is_not_billed_twice(lake):
+    folder = lake.home / ".pi/agent/sessions/--w--"
+    folder.mkdir(parents=True)
+    header = {"type": "session", "id": ME, "timestamp": AT.isoformat(), "cwd": "/w"}
+    said = [message("user", content="hi"), answer(model="m", responseId="r1")]
+    for line in said:
+        del line["id"], line["parentId"]
+
+    def write(lines):
+        text = "".join(json.dumps(line) + "\n" for line in lines)
+        (folder / "new").write_text(text)
+        (folder / "new").replace(folder / FILE)
+        aged(folder / FILE)
+        load(lake.connection, plans(lake.home), refresh=refreshed)
+        return lake.rows("select input_tokens, output_tokens from core.usage")
+
+    assert write([header, *said]) == [(10, 5)]
+    ids = ({"id": f"{n:08x}", "parentId": None} for n in range(2))
+    later = [line | id_ for line, id_ in zip(said, ids, strict=True)]
+    assert write([header | {"version": 3}, *later]) == [(10, 5)]
 
 
 LINES = [

@@ -62,12 +62,11 @@ def said(text: str) -> Said:
         job = (found["name"] or found["id"]).strip()
         rest = rest[found.end() :]
         return Said(rest, "command", "cron", noted or None, job=job, category="cron")
-    for start, label in _INJECTED.items():
+    for start, speaker in _INJECTED.items():
         if rest.startswith(start):
             rest = rest.removeprefix(start).lstrip() if start[0] == "[" else rest
-            is_system = label in ("heartbeat", "system")
-            category = "system" if is_system else None
-            return Said(rest, "meta", label, noted or None, category=category)
+            category = "system" if speaker in ("heartbeat", "system") else None
+            return Said(rest, "meta", speaker, noted or None, category=category)
     channel = channel.lower() if channel else None
     label = channel or ("system" if noted else None)
     return Said(rest, "prompt", label, noted or None, channel)
