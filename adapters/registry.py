@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple, cast
 
 from agentlake.adapters.sdk.contract import Adapter
-from agentlake.adapters.sdk.load import adapter_from
+from agentlake.adapters.sdk.load import adapter_from, later
 from agentlake.adapters.sdk.run import place_of_error
 
 GROUP = "agentlake.adapters"
@@ -43,6 +43,10 @@ BUILT_IN: dict[str, str] = {
 }
 
 
+MANIFEST = Path(__file__).with_name("manifest.json")
+"""Where the built-in ones look, made of them by `make accept`."""
+
+
 class Added(NamedTuple):
     """What users added: the adapters by source, and what is broken, with its reason."""
 
@@ -67,6 +71,11 @@ def adapters() -> dict[str, Adapter]:
     """Every adapter by its source name, in the order in which they are shown."""
     own = {name: cast("Adapter", import_module(to)) for name, to in BUILT_IN.items()}
     return own | added().adapters
+
+
+def all_later() -> dict[str, Adapter]:
+    """The same, but the built-in ones are imported when they are needed."""
+    return later(BUILT_IN, MANIFEST.read_bytes()) | added().adapters
 
 
 def added() -> Added:

@@ -167,12 +167,12 @@ def _tell_unpriced(
 
 def _check_source(connection: Connection, name: str | None) -> None:
     """Raise UserError for a source that neither is known nor has any rows."""
-    from agentlake.adapters.registry import BUILT_IN
+    from agentlake.adapters.registry import names
 
-    if name is None or name in BUILT_IN:
+    if name is None or name in names():
         return
     found = connection.execute("select distinct source from meta.streams").fetchall()
-    known: Iterable[str] = sorted({*BUILT_IN, *(source for (source,) in found)})
+    known: Iterable[str] = sorted({*names(), *(source for (source,) in found)})
     if name not in known:
         guess = did_you_mean(name, known)
         msg = f"unknown source {name}.{guess} Known: {', '.join(known)}."

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import msgspec
 
-from agentlake.adapters.registry import adapters
+from agentlake.adapters.registry import all_later
 from agentlake.models.errors import UserError, did_you_mean
 from agentlake.pipelines.load.loader import OnProgress, load
 from agentlake.pipelines.load.plan import Selects, SourcePlan
@@ -55,7 +55,7 @@ def plans(
     Raises UserError for a name that is unknown or switched off, and for a price
     that cannot be understood.
     """
-    known = adapters()
+    known = all_later()
     try:
         check(settings.prices)
     except ValueError as error:
@@ -142,7 +142,7 @@ def replay_sources(
     settings: Settings, sources: Collection[str] | None = None
 ) -> SyncResult:
     """Parse what is in raw again, of all sources or these, and refresh the models."""
-    known = adapters()
+    known = all_later()
     for name in sources or ():
         check_source(name, known)
     chosen = {name: known[name] for name in sources or known}

@@ -8,7 +8,7 @@ from functools import cached_property
 import dagster as dg
 import duckdb
 
-from agentlake.adapters.registry import adapters, names
+from agentlake.adapters.registry import names
 from agentlake.models.errors import UserError
 from agentlake.pipelines.load.plan import SourcePlan
 from agentlake.pipelines.load.sync import plans, refresh_models
@@ -56,7 +56,7 @@ class Lake:
         except UserError as error:
             self._busy = error
             raise
-        ensure(connection, adapters().keys())
+        ensure(connection, names())
         return connection
 
     def plan(self, source: str) -> SourcePlan | None:
