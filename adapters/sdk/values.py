@@ -1,7 +1,9 @@
 """Small total functions from what a vendor writes to what a fact holds."""
 
+import re
 from datetime import UTC, datetime
 from typing import Any
+from urllib.parse import unquote
 
 import msgspec
 
@@ -12,6 +14,7 @@ _any = msgspec.json.Decoder(msgspec.Raw)
 _MILLISECONDS = 1e11  # a larger time is no number of seconds
 _EARLIEST = 946_684_800  # the year 2000: what is before or after a century is garbage
 _LATEST = 4_102_444_800
+_DRIVE = re.compile("/[A-Za-z]:/")
 
 
 def json_text(value: Any) -> str | None:
@@ -46,3 +49,24 @@ def from_epoch(number: float | None) -> datetime | None:
     if not _EARLIEST <= seconds <= _LATEST:
         return None
     return datetime.fromtimestamp(seconds, UTC)
+
+
+def moment(value: float | str | None) -> datetime | None:
+    """A time as vendors write it: ISO text, or (milli)seconds since 1970.
+
+    What is none of these is no time: None.
+    """
+    if isinstance(value, str):
+        try:
+            return datetime.fromisoformat(value)
+        except ValueError:
+            return None
+    return from_epoch(value)
+
+
+def file_path(uri: str | None) -> str | None:
+    """The path that a `file://` address means; anything else stays as it is."""
+    if uri is None or not uri.startswith("file://"):
+        return uri
+    path = unquote(uri.removeprefix("file://"))
+    return path[1:] if _DRIVE.match(path) else path
