@@ -146,7 +146,7 @@ def _tell_unpriced(
     query = """
         select coalesce(model, '(no model)') as model, count(*) as calls
         from core.usage
-        where cost_usd is null and is_asked_for(called_at)
+        where cost_usd is null and unit = 'tokens' and is_asked_for(called_at)
             and ($source is null or source = $source)
         group by all order by calls desc, model
     """

@@ -300,6 +300,7 @@ def _unpriced(connection: Connection) -> list[Unpriced]:
         return []
     rows = connection.execute(
         "select source, model, count(*) from core.usage where cost_usd is null "
+        "and unit = 'tokens' "
         "group by all order by count(*) desc, source, model"
     ).fetchall()
     return [Unpriced(*row) for row in rows]
