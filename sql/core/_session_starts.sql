@@ -4,19 +4,20 @@ One row per session with the time of its first row, copied rows included.
 grain   source, session_id
 why     When copies of a message lie in several sessions and no record says where
         it was made, it belongs to the session whose first row is oldest. Copies keep
-        their time, so they count here on purpose: that is the agent's own order. A
-        fork that begins with its origin's first row is as old as that, so each fork
-        on the way makes it a microsecond younger.
+        their time, so they count here on purpose: that is the agent's own order; if
+        no message has a time, that of the session does. A fork that begins with its
+        origin's first row is as old as that: each fork on the way there makes it a
+        microsecond younger.
 */
 with recursive
     origins as (
         select source, session_id, parent_session_id
         from staging.sessions
-        where relation = 'fork'
+        where relation in ('fork', 'continuation')
         union
         select source, session_id, parent_session_id
         from staging.links
-        where relation = 'fork'
+        where relation in ('fork', 'continuation')
     ),
     forks as (
         select source, session_id, parent_session_id, 1 as depth
@@ -35,9 +36,22 @@ with recursive
         where forks.depth < 100
     ),
     depths as (select source, session_id, max(depth) as depth from forks group by all),
+    headers as (
+        select source, session_id, min(started_at) as started_at
+        from staging.sessions
+        where agent_id is null
+        group by all
+    ),
     firsts as (
-        select source, session_id, min(sent_at) as first_at
-        from staging.messages
+        select
+            messages.source,
+            messages.session_id,
+            coalesce(min(messages.sent_at), min(headers.started_at)) as first_at
+        from staging.messages as messages
+        left join
+            headers
+            on headers.source = messages.source
+            and headers.session_id = messages.session_id
         group by all
     )
 

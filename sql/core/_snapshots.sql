@@ -5,7 +5,7 @@ grain   source, stream_id, generation, seq, part
 why     A total that newer ones replace says nothing of single calls, but what it grew
         by, and when that was seen, adds up to it. No part of it is ever lowered: a
         smaller step is an error of the source, or (`resets`) the start of a new
-        count.
+        count. A session made from another one may have begun with its total.
 */
 with
     placed as (
@@ -29,11 +29,11 @@ with
             coalesce(
                 resets
                 and (
-                    input_tokens < lag(input_tokens) over walk
-                    or cache_read_tokens < lag(cache_read_tokens) over walk
-                    or cache_write_tokens < lag(cache_write_tokens) over walk
-                    or output_tokens < lag(output_tokens) over walk
-                    or amount < lag(amount) over walk
+                    input_tokens < lag(input_tokens) over own_walk
+                    or cache_read_tokens < lag(cache_read_tokens) over own_walk
+                    or cache_write_tokens < lag(cache_write_tokens) over own_walk
+                    or output_tokens < lag(output_tokens) over own_walk
+                    or amount < lag(amount) over own_walk
                 ),
                 false
             ) as is_reset,
@@ -44,15 +44,26 @@ with
             walk as (
                 partition by source, usage_id, is_outranked
                 order by called_at nulls first, place, stream_id, part
+            ),
+            -- an old copy of the file that is still there is no new count
+            own_walk as (
+                partition by source, usage_id, is_outranked, stream_id
+                order by called_at nulls first, place, part
             )
     ),
     counted as (
         select
-            *,
-            sum(cast(is_reset as integer)) over (
-                partition by source, usage_id, is_outranked order by step
-            ) as epoch
+            walked.*,
+            sum(cast(walked.is_reset as integer)) over (
+                partition by walked.source, walked.usage_id, walked.is_outranked
+                order by walked.step
+            ) as epoch,
+            if(epoch = 0, origins.counts, null) as origin
         from walked
+        left join
+            core._snapshot_origins as origins
+            on origins.source = walked.source
+            and origins.usage_id = walked.usage_id
     )
 
 select
@@ -78,29 +89,40 @@ select
     steps - 1 as copies,
     step = steps and not is_outranked as is_newest,
     greatest(
-        0, input_tokens - coalesce(max(input_tokens) over earlier, 0)
+        0,
+        input_tokens - coalesce(max(input_tokens) over earlier, origin.input_tokens, 0)
     ) as input_tokens,
     greatest(
-        0, cache_read_tokens - coalesce(max(cache_read_tokens) over earlier, 0)
+        0,
+        cache_read_tokens
+        - coalesce(max(cache_read_tokens) over earlier, origin.cache_read_tokens, 0)
     ) as cache_read_tokens,
     greatest(
-        0, cache_write_tokens - coalesce(max(cache_write_tokens) over earlier, 0)
+        0,
+        cache_write_tokens
+        - coalesce(max(cache_write_tokens) over earlier, origin.cache_write_tokens, 0)
     ) as cache_write_tokens,
     greatest(
         0, cache_write_1h_tokens - coalesce(max(cache_write_1h_tokens) over earlier, 0)
     ) as cache_write_1h_tokens,
     greatest(
-        0, output_tokens - coalesce(max(output_tokens) over earlier, 0)
+        0,
+        output_tokens
+        - coalesce(max(output_tokens) over earlier, origin.output_tokens, 0)
     ) as output_tokens,
     greatest(
-        0, reasoning_tokens - coalesce(max(reasoning_tokens) over earlier, 0)
+        0,
+        reasoning_tokens
+        - coalesce(max(reasoning_tokens) over earlier, origin.reasoning_tokens, 0)
     ) as reasoning_tokens,
     greatest(
         0, web_search_requests - coalesce(max(web_search_requests) over earlier, 0)
     ) as web_search_requests,
     greatest(0, amount - coalesce(max(amount) over earlier, 0)) as amount,
     greatest(
-        0, reported_cost_usd - coalesce(max(reported_cost_usd) over earlier, 0)
+        0,
+        reported_cost_usd
+        - coalesce(max(reported_cost_usd) over earlier, origin.reported_cost_usd, 0)
     ) as reported_cost_usd
 from counted
 window
