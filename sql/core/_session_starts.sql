@@ -4,10 +4,11 @@ One row per session with the time of its first row, copied rows included.
 grain   source, session_id
 why     When copies of a message lie in several sessions and no record says where
         it was made, it belongs to the session whose first row is oldest. Copies keep
-        their time, so they count here on purpose: that is the agent's own order; if
-        no message has a time, that of the session does. A fork that begins with its
-        origin's first row is as old as that: each fork on the way there makes it a
-        microsecond younger.
+        their time, so they count here on purpose: that is the agent's own order. A
+        fork that begins with its origin's first row is as old as that, so each fork
+        on the way makes it a microsecond younger. A session with a header began no
+        earlier than that: what is older was copied. Where no message has a time, the
+        header's is all there is.
 */
 with recursive
     origins as (
@@ -39,19 +40,12 @@ with recursive
     headers as (
         select source, session_id, min(started_at) as started_at
         from staging.sessions
-        where agent_id is null
+        where started_at is not null
         group by all
     ),
     firsts as (
-        select
-            messages.source,
-            messages.session_id,
-            coalesce(min(messages.sent_at), min(headers.started_at)) as first_at
-        from staging.messages as messages
-        left join
-            headers
-            on headers.source = messages.source
-            and headers.session_id = messages.session_id
+        select source, session_id, min(sent_at) as first_at
+        from staging.messages
         group by all
     )
 
@@ -59,9 +53,12 @@ select
     firsts.source,
     firsts.session_id,
     coalesce(
-        firsts.first_at + to_microseconds(coalesce(depths.depth, 0)),
+        greatest(firsts.first_at, headers.started_at)
+        + to_microseconds(coalesce(depths.depth, 0)),
         timestamptz 'infinity'
     ) as first_at
 from firsts
 left join
     depths on depths.source = firsts.source and depths.session_id = firsts.session_id
+left join
+    headers on headers.source = firsts.source and headers.session_id = firsts.session_id
