@@ -284,6 +284,6 @@ def _row(table: str, key: str, data: bytes) -> Facts:
         yield from messages.message_facts(where, said)
     else:
         said, rejects = MESSAGE.decode(inner)
-        where = Where(session, rows.own_id(row), rules.V2, at=row.time_created)
+        where = Where(session, id_, rules.V2, at=row.time_created)
         yield from rows.message_facts(where, row, said)
     yield from rejects
