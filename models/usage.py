@@ -58,8 +58,8 @@ class Usage(Fact, frozen=True, kw_only=True, gc=False, omit_defaults=True):
     is_estimated: bool | None = None
     """Whether the agent itself guessed, or gives less than the whole."""
     unit: str = "tokens"
-    """tokens, split as above; else (unsplit_tokens, credits, requests) the number is in
-    `amount`, and no token is known."""
+    """tokens, split as above; else (unsplit_tokens, credits, requests, or usd of who
+    tells nothing but a cost) the number is in `amount`, and no token is known."""
     resets: bool | None = None
     """For a snapshot: a smaller total began anew. Else it is an error of the source,
     and the larger one stays."""

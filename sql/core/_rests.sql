@@ -78,30 +78,18 @@ select
     placed.granularity,
     placed.is_estimated,
     placed.is_newest,
+    cast(beyond(placed.input_tokens, sums.input_tokens) as bigint) as input_tokens,
     cast(
-        greatest(0, placed.input_tokens - coalesce(sums.input_tokens, 0)) as bigint
-    ) as input_tokens,
-    cast(
-        greatest(
-            0, placed.cache_read_tokens - coalesce(sums.cache_read_tokens, 0)
-        ) as bigint
+        beyond(placed.cache_read_tokens, sums.cache_read_tokens) as bigint
     ) as cache_read_tokens,
     cast(
-        greatest(
-            0, placed.cache_write_tokens - coalesce(sums.cache_write_tokens, 0)
-        ) as bigint
+        beyond(placed.cache_write_tokens, sums.cache_write_tokens) as bigint
     ) as cache_write_tokens,
+    cast(beyond(placed.output_tokens, sums.output_tokens) as bigint) as output_tokens,
     cast(
-        greatest(0, placed.output_tokens - coalesce(sums.output_tokens, 0)) as bigint
-    ) as output_tokens,
-    cast(
-        greatest(
-            0, placed.reasoning_tokens - coalesce(sums.reasoning_tokens, 0)
-        ) as bigint
+        beyond(placed.reasoning_tokens, sums.reasoning_tokens) as bigint
     ) as reasoning_tokens,
-    greatest(
-        0, placed.reported_cost_usd - coalesce(sums.reported_cost_usd, 0)
-    ) as reported_cost_usd,
+    beyond(placed.reported_cost_usd, sums.reported_cost_usd) as reported_cost_usd,
     coalesce(
         greatest(
             placed.input_tokens - coalesce(sums.input_tokens, 0),
