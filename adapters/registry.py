@@ -31,9 +31,12 @@ BUILT_IN: dict[str, str] = {
     "gemini_cli": "agentlake.adapters.gemini_cli",
     "goose": "agentlake.adapters.goose",
     "hermes": "agentlake.adapters.hermes",
+    "kilo_cli": "agentlake.adapters.kilo_cli",
     "kimi": "agentlake.adapters.kimi",
     "mistral_vibe": "agentlake.adapters.mistral_vibe",
+    "opencode": "agentlake.adapters.opencode",
     "warp": "agentlake.adapters.warp",
+    "zcode": "agentlake.adapters.zcode",
     "zed": "agentlake.adapters.zed",
 }
 

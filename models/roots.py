@@ -29,9 +29,13 @@ class Root(msgspec.Struct, frozen=True, kw_only=True):
     lies above it: with `strip="projects"`, `~/.claude/projects` means `~/.claude`.
 
     `listed` names a list below the root whose folders are roots as well.
+
+    `file_in` says that `env` names a file, which is the root itself: `discover` is
+    given its path. A relative one lies in the folder `file_in`.
     """
 
     default: tuple[str, ...]
     env: str | None = None
     strip: str | None = None
     listed: Listed | None = None
+    file_in: str | None = None

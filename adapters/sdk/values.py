@@ -9,12 +9,12 @@ import msgspec
 
 from agentlake.adapters.sdk.decode import encode
 
-_DRIVE = re.compile("/[A-Za-z]:/")
 _any = msgspec.json.Decoder(msgspec.Raw)
 
 _MILLISECONDS = 1e11  # a larger time is no number of seconds
 _EARLIEST = 946_684_800  # the year 2000: what is before or after a century is garbage
 _LATEST = 4_102_444_800
+_DRIVE = re.compile("/[A-Za-z]:/")
 
 
 def json_text(value: Any) -> str | None:
@@ -52,13 +52,16 @@ def from_epoch(number: float | None) -> datetime | None:
 
 
 def moment(value: float | str | None) -> datetime | None:
-    """A time as ISO text or since 1970; None when it is neither."""
-    if not isinstance(value, str):
-        return from_epoch(value)
-    try:
-        return datetime.fromisoformat(value)
-    except ValueError:
-        return None
+    """A time as vendors write it: ISO text, or (milli)seconds since 1970.
+
+    What is none of these is no time: None.
+    """
+    if isinstance(value, str):
+        try:
+            return datetime.fromisoformat(value)
+        except ValueError:
+            return None
+    return from_epoch(value)
 
 
 def file_path(uri: str | None) -> str | None:

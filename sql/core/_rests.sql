@@ -5,6 +5,7 @@ else that is known of that scope is taken off.
 grain   source, stream_id, generation, seq, part
 why     Some agents keep a total of a session beside its calls, and the total holds
         calls that are written nowhere else (titles, summaries, what was reverted).
+        A copied call is not in the total of the session that has the copy.
         Only what is missing from the calls is news; the newest total counts.
 */
 with
@@ -21,7 +22,7 @@ with
         where kind = 'rest' and scope is not null
     ),
     known as (
-        select distinct
+        select
             source,
             scope,
             usage_id,
@@ -32,7 +33,23 @@ with
             reasoning_tokens,
             call_cost_usd as reported_cost_usd
         from core._message_calls
-        where is_bill and not is_replaced and not is_outranked and scope is not null
+        where
+            session_id = owner_session_id
+            and not is_replaced
+            and not is_outranked
+            and scope is not null
+        qualify
+            row_number() over (
+                partition by source, scope, usage_id
+                order by
+                    is_bill desc,
+                    output_tokens desc nulls last,
+                    generation desc,
+                    seq desc,
+                    stream_id asc,
+                    part asc
+            )
+            = 1
         union all by name
         select
             source,

@@ -6,7 +6,8 @@ why     When copies of a message lie in several sessions and no record says wher
         it was made, it belongs to the session whose first row is oldest. Copies keep
         their time, so they count here on purpose: that is the agent's own order. A
         fork that begins with its origin's first row is as old as that, so each fork
-        on the way makes it a microsecond younger.
+        on the way makes it a microsecond younger. A session with a header began no
+        earlier than that: what is older was copied.
 */
 with recursive
     origins as (
@@ -35,6 +36,12 @@ with recursive
         where forks.depth < 100
     ),
     depths as (select source, session_id, max(depth) as depth from forks group by all),
+    headers as (
+        select source, session_id, min(started_at) as started_at
+        from staging.sessions
+        where started_at is not null
+        group by all
+    ),
     firsts as (
         select source, session_id, min(sent_at) as first_at
         from staging.messages
@@ -44,10 +51,17 @@ with recursive
 select
     firsts.source,
     firsts.session_id,
-    coalesce(
-        firsts.first_at + to_microseconds(coalesce(depths.depth, 0)),
-        timestamptz 'infinity'
+    greatest(
+        coalesce(
+            firsts.first_at + to_microseconds(coalesce(depths.depth, 0)),
+            timestamptz 'infinity'
+        ),
+        headers.started_at
     ) as first_at
 from firsts
 left join
     depths on depths.source = firsts.source and depths.session_id = firsts.session_id
+left join
+    headers
+    on headers.source = firsts.source
+    and headers.session_id = firsts.session_id

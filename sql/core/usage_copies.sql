@@ -20,7 +20,7 @@ select
         then 'one row per message'
         when calls.is_outranked
         then 'told better elsewhere'
-        else 'its fallback requests count instead'
+        else 'its parts count instead'
     end as rule,
     calls.called_at,
     calls.input_tokens,
