@@ -41,7 +41,7 @@ select
     calls.owner_agent_id as agent_id,
     calls.message_id,
     calls.provider,
-    coalesce(calls.model, models.model) as model,
+    coalesce(calls.model, branches.model, models.model) as model,
     calls.first_at as called_at,
     calls.input_tokens,
     calls.cache_read_tokens,
@@ -76,6 +76,12 @@ left join
     and models.called_at = calls.called_at
     and calls.model is null
     and calls.granularity = 'call'
+left join
+    core._branch_models as branches
+    on branches.source = calls.source
+    and branches.stream_id = calls.stream_id
+    and branches.generation = calls.generation
+    and branches.seq = calls.seq
 where calls.is_bill and not calls.is_replaced and not calls.is_outranked
 union all by name
 select

@@ -62,6 +62,4 @@ from firsts
 left join
     depths on depths.source = firsts.source and depths.session_id = firsts.session_id
 left join
-    headers
-    on headers.source = firsts.source
-    and headers.session_id = firsts.session_id
+    headers on headers.source = firsts.source and headers.session_id = firsts.session_id
