@@ -37,6 +37,7 @@ BUILT_IN: dict[str, str] = {
     "openclaw": "agentlake.adapters.openclaw",
     "opencode": "agentlake.adapters.opencode",
     "pi": "agentlake.adapters.pi",
+    "vscode_copilot": "agentlake.adapters.vscode_copilot",
     "warp": "agentlake.adapters.warp",
     "zcode": "agentlake.adapters.zcode",
     "zed": "agentlake.adapters.zed",
