@@ -8,8 +8,10 @@ from agentlake.adapters.sdk.contract import Adapter
 BUILT_IN: dict[str, str] = {
     "claude_code": "agentlake.adapters.claude_code",
     "codex": "agentlake.adapters.codex",
+    "oh_my_pi": "agentlake.adapters.oh_my_pi",
     "openclaw": "agentlake.adapters.openclaw",
     "pi": "agentlake.adapters.pi",
+    "qwen_code": "agentlake.adapters.qwen_code",
 }
 
 

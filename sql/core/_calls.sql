@@ -41,7 +41,7 @@ select
     calls.owner_agent_id as agent_id,
     calls.message_id,
     calls.provider,
-    coalesce(calls.model, models.model) as model,
+    coalesce(calls.model, branches.model, models.model) as model,
     calls.first_at as called_at,
     calls.input_tokens,
     calls.cache_read_tokens,
@@ -70,7 +70,13 @@ left join
     on searches.source = calls.source
     and searches.message_id = calls.message_id
 left join
-    core._branch_models as models
+    core._branch_models as branches
+    on branches.source = calls.source
+    and branches.stream_id = calls.stream_id
+    and branches.generation = calls.generation
+    and branches.seq = calls.seq
+left join
+    core._turn_models as models
     on models.source = calls.source
     and models.stream_id = calls.stream_id
     and models.generation = calls.generation
