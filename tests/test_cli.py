@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import signal
 import socket
 import subprocess
@@ -10,8 +9,9 @@ import sys
 from datetime import date
 from pathlib import Path
 
+import duckdb
 import pytest
-from conftest import CASES
+from conftest import CASES, like
 
 from agentlake.models.errors import UserError
 from agentlake.pipelines.cli import main
@@ -22,6 +22,7 @@ from agentlake.pipelines.cli.table import Column, duration, render, shorten, siz
 from agentlake.pipelines.cli.ui import environment
 from agentlake.pipelines.settings import load_settings
 from agentlake.pipelines.warehouse.connect import writing
+from agentlake.pipelines.warehouse.publish import publish
 
 SONNET = "claude-sonnet-4-5-20250929"  # $3 in, $15 out
 LATE, LUNCH = (f"{letter * 8}-0000-4000-8000-00000000000{letter}" for letter in "ab")
@@ -131,7 +132,7 @@ def fresh(tmp_path, capsys):
 def terminal(fresh, loaded_folder, monkeypatch):
     """The calls above, loaded; the warehouse is its own, the home everybody's."""
     monkeypatch.setenv("COLUMNS", "200")
-    shutil.copyfile(loaded_folder / "lake.duckdb", fresh.warehouse)
+    like(loaded_folder / "lake.duckdb", fresh.warehouse)
     fresh.home = loaded_folder / "me"
     fresh.environ["HOME"] = str(fresh.home)
     return fresh
@@ -141,7 +142,7 @@ def terminal(fresh, loaded_folder, monkeypatch):
 def own(fresh, empty_warehouse, monkeypatch):
     """The calls above, loaded from a home that may be written to."""
     monkeypatch.setenv("COLUMNS", "200")
-    shutil.copyfile(empty_warehouse, fresh.warehouse)
+    like(empty_warehouse, fresh.warehouse)
     write_home(fresh.home)
     assert fresh("load", "--quiet") == 0
     return fresh
@@ -317,7 +318,7 @@ def test_what_cannot_be_loaded_is_said(words, message, terminal):
 
 
 def test_a_source_that_is_switched_off_is_not_loaded(fresh, empty_warehouse):
-    shutil.copyfile(empty_warehouse, fresh.warehouse)
+    like(empty_warehouse, fresh.warehouse)
     write_home(fresh.home)
     fresh.config.write_text("[sources.claude_code]\nenabled = false\n")
     assert fresh("load", "--source", "claude_code") == 2
@@ -326,7 +327,7 @@ def test_a_source_that_is_switched_off_is_not_loaded(fresh, empty_warehouse):
 
 
 def test_a_path_or_a_session_loads_only_that(fresh, empty_warehouse):
-    shutil.copyfile(empty_warehouse, fresh.warehouse)
+    like(empty_warehouse, fresh.warehouse)
     write_home(fresh.home)
     late, lunch = fresh.claude
     assert fresh.sources("--path", lunch)["claude_code"]["records"] == 2
@@ -489,12 +490,11 @@ def test_an_empty_warehouse_is_a_line_and_no_error(fresh, empty_warehouse):
     assert fresh("report", "daily") == 2
     assert fresh.out == ""
     assert "agentlake load" in fresh.err
-    with writing(fresh.warehouse):
-        pass  # a file without a table
+    duckdb.connect(str(fresh.warehouse)).close()  # a file without a table
     assert fresh("report", "daily") == 0
     assert "agentlake load" in fresh.err
     assert fresh.json("report", "daily", "--json") == []
-    shutil.copyfile(empty_warehouse, fresh.warehouse)
+    like(empty_warehouse, fresh.warehouse)
     assert fresh("report", "session") == 0
     assert "Nothing yet" in fresh.err
     assert fresh("report", "session", "--since", "7d") == 0
@@ -758,6 +758,7 @@ def test_verify_finds_a_row_that_should_not_be_there(terminal):
         connection.execute(
             "update core.usage set output_tokens = 1 where input_tokens = 7"
         )
+    publish(terminal.warehouse)
     assert terminal("verify", "--json") == 1
     differs = [one for one in json.loads(terminal.out) if not one["is_equal"]]
     assert [(one["model"], one["missing"], one["extra"]) for one in differs] == [
@@ -771,6 +772,7 @@ def test_verify_of_what_is_not_up_to_date_says_so(terminal):
         connection.execute(
             "insert into meta.loads values (99, now(), now(), 0, 0, 0, 0)"
         )
+    publish(terminal.warehouse)
     assert terminal("verify") == 2
     assert "nothing was compared" in terminal.err
 
@@ -798,7 +800,8 @@ def test_the_demo_shows_reports_and_touches_nothing_else(fresh):
     assert "`agentlake load`" in fresh.out.splitlines()[-1]
     assert str(kept) in fresh.err
     assert not fresh.warehouse.exists()
-    assert [path.name for path in fresh.home.iterdir()] == ["demo.duckdb"]
+    names = {path.name for path in fresh.home.iterdir()}
+    assert names == {"demo.duckdb", "demo.vault.duckdb", ".demo.duckdb.copying"}
     rows = fresh.json("report", "model", "--warehouse", kept, "--json")
     assert {row["source"] for row in rows} == {case.source for case in CASES}
     before = kept.read_bytes()
