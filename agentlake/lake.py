@@ -26,9 +26,9 @@ import polars as pl
 import polars.selectors as cs
 from polars.io.plugins import register_io_source
 
-from agentlake.adapters.registry import BUILT_IN
+from agentlake.adapters import registry
 from agentlake.models.errors import UserError
-from agentlake.pipelines.settings import load_settings
+from agentlake.pipelines.settings import adapters_folder, config_file, load_settings
 from agentlake.pipelines.time_zone import checked_time_zone
 from agentlake.pipelines.warehouse.connect import NAME, attach_published
 
@@ -72,6 +72,16 @@ SCHEMAS: dict[str, pl.Schema] = {
             **_TOKENS,
             "reasoning_tokens": _COUNT,
             **_COST,
+        }
+    ),
+    "other_usage": pl.Schema(
+        {
+            "usage_date": pl.Date(),
+            "source": _TEXT,
+            "model": _TEXT,
+            "unit": _TEXT,
+            "amount": pl.Float64(),
+            "is_estimated": pl.Boolean(),
         }
     ),
     "project_usage": pl.Schema(
@@ -225,6 +235,15 @@ class Lake:
         """
         return self._mart("model_usage")
 
+    def other_usage(self) -> pl.DataFrame:
+        """One row per day, source, model and unit other than tokens, newest day first.
+
+        `usage_date` is the day in the lake's time zone; `amount` is counted in `unit`
+        (credits, requests, ...) and is in no other mart's tokens or dollars;
+        `is_estimated` tells that the agent itself had only estimated a part of it.
+        """
+        return self._mart("other_usage")
+
     def project_usage(self) -> pl.DataFrame:
         """One row per source and project, the dearest first.
 
@@ -302,12 +321,13 @@ class Lake:
 
 def open_lake(warehouse: str | Path | None, time_zone: str | None) -> Lake:
     """What `agentlake.open` does."""
+    registry.use_folder(adapters_folder(config_file(None, os.environ)))
     settings = load_settings(
         config=None,
         home=None,
         warehouse=None if warehouse is None else Path(warehouse),
         environ=os.environ,
-        known_sources=BUILT_IN,
+        known_sources=registry.names(),
     )
     if time_zone is not None:
         time_zone = checked_time_zone(time_zone, "time_zone")
