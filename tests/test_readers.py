@@ -213,7 +213,7 @@ def publish(line=None):
         return trace
     if line:
         sys.settrace(trace)
-    os._exit(copy_closed.main(str(vault), str(target), "10", "closed"))
+    os._exit(copy_closed.main(str(vault), str(target), "10", "closed", "0"))
 
 line = 0
 while True:
@@ -295,6 +295,21 @@ def test_readers_see_a_long_load_grow(machine, monkeypatch):
     )
     assert seen == [0, 1, 2, 3]
     assert machine.calls() == machine.in_vault() == 4
+
+
+def test_a_copy_whose_asker_was_killed_is_not_published(machine):
+    """His lock is gone, so the next writer may have written while it was copied."""
+    with writing(machine.warehouse) as connection:
+        connection.execute("create table core.x (a integer)")
+    before = machine.warehouse.stat().st_ino
+    paths = [str(vault_of(machine.warehouse)), str(machine.warehouse)]
+    killed = os.getpid()  # that is no parent of ours
+    code = copy_closed.main(*paths, "0", copy_closed.HELD, str(killed))
+    assert code == copy_closed.BUSY
+    assert machine.warehouse.stat().st_ino == before
+    parent = str(os.getppid())
+    assert copy_closed.main(*paths, "0", copy_closed.HELD, parent) == 0
+    assert machine.warehouse.stat().st_ino != before
 
 
 def test_where_nothing_changed_nothing_is_copied(machine):

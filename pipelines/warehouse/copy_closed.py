@@ -26,7 +26,7 @@ NOT_CLOSED = 76
 CLOSED = "closed"
 """How to copy: nobody may write to the source meanwhile, which a lock ensures."""
 HELD = "held"
-"""The same, but the one who asks has the lock: he waits and does not write."""
+"""The same, but the process that asks has the lock; it waits and does not write."""
 ONCE = "once"
 """As a closed one, and never over a copy that is there, whatever its state."""
 
@@ -63,7 +63,7 @@ def is_done(source: Path, target: Path) -> bool:
     return same and not log_of(target).exists() and not _old(target).exists()
 
 
-def copy(source: Path, target: Path, wait_s: float, how: str) -> int:
+def copy(source: Path, target: Path, wait_s: float, how: str, asker: int) -> int:
     """Make the copy, unless there is one; the exit code."""
     with guard_of(target).open("a") as guard:
         fcntl.flock(guard, fcntl.LOCK_EX)
@@ -71,7 +71,7 @@ def copy(source: Path, target: Path, wait_s: float, how: str) -> int:
         if is_done(source, target) or (how == ONCE and target.exists()):
             return 0
         start = time.monotonic()
-        code = _copy(source, target, wait_s, how)
+        code = _copy(source, target, wait_s, how, asker)
         if code == 0:
             guard.truncate(0)
             guard.write(f"{time.monotonic() - start:.6f}")
@@ -93,7 +93,7 @@ def _tidy(target: Path) -> None:
             old.rename(spare_of(target))
 
 
-def _copy(source: Path, target: Path, wait_s: float, how: str) -> int:
+def _copy(source: Path, target: Path, wait_s: float, how: str, asker: int) -> int:
     spare = spare_of(target)
     with source.open("rb", buffering=0) as read:
         if how != HELD and not _locked(read.fileno(), wait_s):
@@ -110,6 +110,8 @@ def _copy(source: Path, target: Path, wait_s: float, how: str) -> int:
             os.fsync(write)
         finally:
             os.close(write)
+    if how == HELD and os.getppid() != asker:  # it was killed, and its lock is gone
+        return BUSY
     _swap(spare, target, keep_old=not is_clone)
     return 0
 
@@ -184,11 +186,11 @@ def _swap(spare: Path, target: Path, *, keep_old: bool) -> None:
         os.close(folder)
 
 
-def main(source: str, target: str, wait_s: str, how: str) -> int:
+def main(source: str, target: str, wait_s: str, how: str, asker: str) -> int:
     """What the script does. A full disk, for example, is told on stderr."""
     os.umask(0o077)
     try:
-        return copy(Path(source), Path(target), float(wait_s), how)
+        return copy(Path(source), Path(target), float(wait_s), how, int(asker))
     except OSError as error:
         sys.stderr.write(f"{error.filename or target}: {error.strerror}")
         return 1

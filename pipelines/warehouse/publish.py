@@ -7,7 +7,7 @@ equal there is nothing to do, and where a load was killed before it published, t
 one does, whether or not it finds anything new.
 """
 
-import subprocess
+import os
 import sys
 import time
 from pathlib import Path
@@ -84,9 +84,11 @@ def adopt(path: Path) -> None:
 
 def _copy(source: Path, target: Path, how: str) -> str:
     """What went wrong, if something did."""
+    import subprocess  # only who copies pays for it
+
     script = [sys.executable, "-I", "-S", copy_closed.__file__]
     done = subprocess.run(  # noqa: S603 - our own Python
-        [*script, source, target, str(_WAIT_S), how],
+        [*script, source, target, str(_WAIT_S), how, str(os.getpid())],
         stdin=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
