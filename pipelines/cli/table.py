@@ -13,6 +13,8 @@ import msgspec
 _GAP = "  "
 _THOUSAND = 1000
 _MINUTE_MS = 60_000
+_SMALL_DIGITS = 4
+_EIGHTHS = "▏▎▍▌▋▊▉"
 _LEAST = 12
 """A column that gives way keeps at least this much."""
 # What a transcript could do to a terminal: escape sequences, line ends, directions.
@@ -28,6 +30,12 @@ class Column(msgspec.Struct, frozen=True, kw_only=True):
     """`end` or `start`: which part of a long text may go when there is no room."""
     dropped: int = 0
     """0 is never left out; of the others the highest first."""
+
+
+def is_looked_at() -> bool:
+    """Whether stdout is a terminal that can show every character of a picture."""
+    encoding = (sys.stdout.encoding or "").lower().replace("-", "")
+    return sys.stdout.isatty() and encoding.startswith("utf")
 
 
 def terminal_width() -> int | None:
@@ -159,8 +167,28 @@ def usd(cost: Decimal | None, *, partly: bool = False) -> str:
     """
     if cost is None:
         return "-"
-    digits = 2 if cost >= 1 or not cost else 4
+    digits = 2 if cost >= 1 or not cost else _SMALL_DIGITS
     return f"{'>' if partly else ''}${cost:,.{digits}f}"
+
+
+def usd_column(cells: Sequence[str]) -> list[str]:
+    """Cells of `usd` with their points one below the other.
+
+    A sum of dollars gets blanks for the digits that only small sums have.
+    """
+    most = max((_decimals(cell) for cell in cells), default=0)
+    return [cell + " " * (most - _decimals(cell)) if cell else cell for cell in cells]
+
+
+def _decimals(cell: str) -> int:
+    return len(cell.partition(".")[2])
+
+
+def bar(part: Decimal | int, of: Decimal | int, room: int) -> str:
+    """A bar as long as the part of a whole, to an eighth of a character."""
+    eighths = round(part / of * room * 8) if of else 0
+    full, rest = divmod(max(eighths, 1 if part else 0), 8)
+    return "█" * full + (_EIGHTHS[rest - 1] if rest else "")
 
 
 def size(number: int) -> str:
