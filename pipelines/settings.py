@@ -84,6 +84,19 @@ class _File(msgspec.Struct, frozen=True, kw_only=True):
     prices: dict[str, Any] = {}
 
 
+def config_file(config: Path | None, environ: Mapping[str, str]) -> Path:
+    """The settings file: the one asked for, or its place if none is."""
+    own_home = _own_home(environ)
+    asked = _asked(config, environ, "AGENTLAKE_CONFIG", own_home)
+    folder = Path(_at_home(_with_variables(_CONFIG_FOLDER, environ), own_home))
+    return asked or folder / "agentlake" / "config.toml"
+
+
+def adapters_folder(config: Path) -> Path:
+    """Where users put adapters of their own: beside their settings file."""
+    return config.parent / "adapters"
+
+
 def load_settings(
     *,
     config: Path | None,
@@ -98,11 +111,8 @@ def load_settings(
     A file that was asked for by name must exist; the default one need not.
     """
     own_home = _own_home(environ)
-    config = _asked(config, environ, "AGENTLAKE_CONFIG", own_home)
-    must_exist = config is not None
-    if config is None:
-        folder = Path(_at_home(_with_variables(_CONFIG_FOLDER, environ), own_home))
-        config = folder / "agentlake" / "config.toml"
+    must_exist = _asked(config, environ, "AGENTLAKE_CONFIG", own_home) is not None
+    config = config_file(config, environ)
     file = _checked(_read_toml(config, must_exist=must_exist), _File, config, "")
 
     _refuse_unknown(file.sources, known_sources, config, "sources", "source")

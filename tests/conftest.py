@@ -3,8 +3,11 @@
 import json
 import os
 import shutil
+import sqlite3
+import tempfile
 from collections import Counter
 from contextlib import ExitStack
+from functools import cached_property
 from pathlib import Path
 
 import pytest
@@ -23,14 +26,32 @@ from agentlake.pipelines.warehouse.refresh import refresh
 LINEAGE = ("stream_id", "generation", "load_id")
 
 
+_SCRATCH = tempfile.TemporaryDirectory(prefix="agentlake-cases-")
+
+
 class Case:
     """One golden case: a home as an agent left it, and what has to be found in it."""
 
     def __init__(self, folder):
         self.folder = folder
         self.source, self.name = folder.parts[-2:]
-        self.home = folder / "home"
         self.id = f"{self.source}/{self.name}"
+
+    @cached_property
+    def home(self):
+        """The home; a copy with databases made of its .sql files, if it has some."""
+        home = self.folder / "home"
+        if not any(home.rglob("*.sql")):
+            return home
+        made = Path(_SCRATCH.name, self.source, self.name, "home")
+        if not made.exists():
+            shutil.copytree(home, made, copy_function=shutil.copy)
+            for script in made.rglob("*.sql"):
+                database = sqlite3.connect(script.with_suffix(""))
+                database.executescript(script.read_text())
+                database.close()
+                script.unlink()
+        return made
 
     @property
     def checks(self):

@@ -119,13 +119,12 @@ def disk_state(plan: SourcePlan) -> str:
     is part of it, since another one reads the same disk differently.
     """
     digest = hashlib.sha256(str(plan.adapter.PARSER_VERSION).encode())
-    for root in plan.roots:
-        for stream in plan.adapter.discover(str(root), plan.options):
-            try:
-                looks = repr(signature_of(stream.path))
-            except OSError as error:
-                looks = repr(error.errno)
-            digest.update(f"\0{stream.path}\0{looks}".encode(errors="replace"))
+    for stream in plan.streams():
+        try:
+            looks = signature_of(stream.path, stream.reader).digestible
+        except OSError as error:
+            looks = repr(error.errno)
+        digest.update(f"\0{stream.path}\0{looks}".encode(errors="replace"))
     return digest.hexdigest()[:16]
 
 

@@ -2,8 +2,8 @@
 One row per billed call, before its price.
 
 grain   source, usage_id
-why     Two families of formats, one shape: usage named by message, and usage told by
-        running totals.
+why     Families of formats, one shape: usage named by message, calls told by running
+        totals, totals that are all there is, and what a total holds beyond its calls.
 */
 with
     searched as (
@@ -55,6 +55,10 @@ select
         else calls.web_search_requests
     end as web_search_requests,
     calls.service_tier,
+    calls.granularity,
+    calls.unit,
+    calls.amount,
+    calls.is_estimated,
     calls.call_cost_usd as reported_cost_usd,
     calls.copies,
     calls.stream_id,
@@ -65,7 +69,7 @@ left join
     searches
     on searches.source = calls.source
     and searches.message_id = calls.message_id
-where calls.is_bill and not calls.is_replaced
+where calls.is_bill and not calls.is_replaced and not calls.is_outranked
 union all by name
 select
     calls.source,
@@ -90,6 +94,8 @@ select
     ) as reasoning_tokens,
     calls.web_search_requests,
     calls.service_tier,
+    'call' as granularity,
+    'tokens' as unit,
     calls.reported_cost_usd,
     calls.copies,
     calls.stream_id,
@@ -107,3 +113,60 @@ left join
     on providers.source = calls.source
     and providers.session_id = calls.session_id
 where calls.dropped_by is null
+union all by name
+select
+    totals.source,
+    totals.usage_id,
+    arg_max(totals.session_id, totals.step) as session_id,
+    arg_max(totals.agent_id, totals.step) as agent_id,
+    arg_max(totals.message_id, totals.step) as message_id,
+    arg_max(totals.provider, totals.step) as provider,
+    arg_max(totals.model, totals.step) as model,
+    max(totals.called_at) as called_at,
+    cast(sum(totals.input_tokens) as bigint) as input_tokens,
+    cast(sum(totals.cache_read_tokens) as bigint) as cache_read_tokens,
+    cast(sum(totals.cache_write_tokens) as bigint) as cache_write_tokens,
+    cast(sum(totals.cache_write_1h_tokens) as bigint) as cache_write_1h_tokens,
+    cast(sum(totals.output_tokens) as bigint) as output_tokens,
+    cast(sum(totals.reasoning_tokens) as bigint) as reasoning_tokens,
+    cast(sum(totals.web_search_requests) as bigint) as web_search_requests,
+    arg_max(totals.service_tier, totals.step) as service_tier,
+    arg_max(totals.granularity, totals.step) as granularity,
+    arg_max(totals.unit, totals.step) as unit,
+    sum(totals.amount) as amount,
+    bool_or(totals.is_estimated) as is_estimated,
+    sum(totals.reported_cost_usd) as reported_cost_usd,
+    max(totals.copies) as copies,
+    arg_max(totals.stream_id, totals.step) as stream_id,
+    arg_max(totals.generation, totals.step) as generation,
+    arg_max(totals.seq, totals.step) as seq,
+    true as is_total
+from core._snapshots as totals
+where not totals.is_outranked
+group by totals.source, totals.usage_id
+union all by name
+select
+    rests.source,
+    rests.usage_id,
+    rests.session_id,
+    rests.agent_id,
+    rests.message_id,
+    rests.provider,
+    rests.model,
+    rests.called_at,
+    rests.input_tokens,
+    rests.cache_read_tokens,
+    rests.cache_write_tokens,
+    rests.output_tokens,
+    rests.reasoning_tokens,
+    rests.service_tier,
+    rests.granularity,
+    'tokens' as unit,
+    rests.is_estimated,
+    rests.reported_cost_usd,
+    0 as copies,
+    rests.stream_id,
+    rests.generation,
+    rests.seq
+from core._rests as rests
+where rests.is_newest and rests.has_rest

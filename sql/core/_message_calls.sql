@@ -35,6 +35,7 @@ with
             arg_max(
                 (stream_id, generation, seq, part),
                 (
+                    not is_outranked,
                     coalesce(output_tokens, -1),
                     coalesce(cast(is_final as integer), -1),
                     coalesce(called_at, timestamptz '-infinity'),
@@ -82,6 +83,12 @@ select
     keyed.reasoning_tokens,
     keyed.web_search_requests,
     keyed.service_tier,
+    keyed.granularity,
+    keyed.unit,
+    keyed.amount,
+    keyed.is_estimated,
+    keyed.scope,
+    keyed.is_outranked,
     calls.first_at,
     calls.call_cost_usd,
     calls.copies,

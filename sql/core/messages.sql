@@ -7,7 +7,8 @@ checks  not_null(role, kind);
         expect(role in ('user', 'assistant', 'tool', 'system'))
 why     A message is one answer or one prompt, however many records it took. It is
         copied when it belongs to an older session, when its record says so, or when
-        it lies in the part of a thread that repeats its parent.
+        it lies in the part of a thread that repeats its parent. It is gone when its
+        agent has deleted it since it was loaded.
 */
 with
     whole as (
@@ -36,6 +37,7 @@ with
                 )
             ) as opening,
             arg_max(records.model, place_of(records.generation, records.seq)) as model,
+            arg_min(records.label, place_of(records.generation, records.seq)) as label,
             min(records.sent_at) as sent_at,
             bool_or(
                 records.request_session_id is not null
@@ -69,6 +71,11 @@ with
         from staging.messages
         where record_id is not null
         group by all
+    ),
+    gone as (
+        select distinct source, session_id, message_id
+        from staging.gone
+        where message_id is not null
     )
 
 select
@@ -89,6 +96,8 @@ select
     coalesce(
         whole.opening.is_sidechain, whole.opening.agent_id is not null
     ) as is_sidechain,
+    whole.label,
+    gone.message_id is not null as is_gone,
     -- lineage
     whole.opening.stream_id as stream_id,
     whole.opening.generation as generation
@@ -108,3 +117,8 @@ left join
     and parents.session_id = whole.session_id
     and parents.record_id = whole.opening.parent_record_id
     and parents.message_id <> whole.message_id
+left join
+    gone
+    on gone.source = whole.source
+    and gone.session_id = whole.session_id
+    and gone.message_id = whole.message_id

@@ -17,7 +17,10 @@ with
             session_id,
             agent_id,
             count(*) filter (where kind = 'command') as commands,
-            count(*) filter (where kind in ('prompt', 'response')) as turns
+            count(*) filter (where kind in ('prompt', 'response')) as turns,
+            arg_min(coalesce(label, ''), seq) filter (
+                where role = 'user' and kind in ('prompt', 'command', 'meta')
+            ) as first_label
         from core.messages
         group by all
     ),
@@ -48,6 +51,8 @@ with
             arg_min(team, place_of(generation, seq)) as team,
             arg_min(agent_type, place_of(generation, seq)) as agent_type,
             arg_min(category, place_of(generation, seq)) as category,
+            arg_min(job, place_of(generation, seq)) as job,
+            arg_min(channel, place_of(generation, seq)) as channel,
             arg_min(relation, place_of(generation, seq)) as relation,
             arg_min(parent_session_id, place_of(generation, seq)) as parent_session_id
         from staging.sessions
@@ -79,6 +84,8 @@ select
     coalesce(
         said.category,
         case
+            when spoken.first_label in ('cron', 'system')
+            then spoken.first_label
             when spoken.turns = 0 and spoken.commands > 0
             then 'probe'
             when starts_with(coalesce(seen.entrypoint, said.entrypoint), 'sdk')
@@ -87,6 +94,8 @@ select
             then 'interactive'
         end
     ) as category,
+    said.job,
+    said.channel,
     spans.started_at,
     spans.ended_at
 from spoken
