@@ -15,12 +15,12 @@ with recursive
             source,
             session_id,
             agent_id,
-            count(*) as calls,
+            count(*) filter (where granularity = 'call') as calls,
             sum(output_tokens) as output_tokens,
             sum(cost_usd) as cost_usd,
             count(*) filter (where cost_usd is null) as unpriced_calls
         from core.usage
-        where is_asked_for(called_at)
+        where unit = 'tokens' and is_asked_for(called_at)
         group by all
     ),
     nodes as (

@@ -11,6 +11,7 @@ why     A window starts with the first call at or after the end of the one befor
         these slots, so calls are added up by slot first. A window surely starts after
         five hours without a call: the spells between such pauses are walked side by
         side, which takes a few steps and not one for each window of all years.
+        Totals of whole sessions have no one moment and are left out.
         A call is placed by when its answer was written, and the plan itself is not
         on disk: a plan used from several sources or machines has other windows.
         A connection that asks about some days sees the windows that began on them.
@@ -22,7 +23,7 @@ with recursive
             divide(epoch_us(called_at), slot_us) * slot_us as slot,
             min(called_at) as first_called_at,
             max(called_at) as last_called_at,
-            count(*) as calls,
+            count(*) filter (where granularity = 'call') as calls,
             sum(input_tokens) as input_tokens,
             sum(cache_read_tokens) as cache_read_tokens,
             sum(cache_write_tokens) as cache_write_tokens,
@@ -34,6 +35,7 @@ with recursive
             (
                 select *, if(source in ('claude_code'), 3600000000, 60000000) as slot_us
                 from core.usage
+                where unit = 'tokens' and granularity <> 'session'
             ) as usage
         group by all
     ),
