@@ -55,5 +55,5 @@ $(READY): requirements.lock
 	@$(PIP) --no-deps --no-build-isolation --editable .
 	@$(BIN)/python -m compileall -q adapters agentlake models pipelines
 	@mkdir -p .typing/agentlake && ln -sfn $(foreach d,adapters fixtures models pipelines sql,../../$(d)) \
-	    $(addprefix ../../agentlake/,__init__.py __main__.py py.typed) .typing/agentlake/
+	    $(addprefix ../../agentlake/,__init__.py __main__.py lake.py py.typed) .typing/agentlake/
 	@touch $@

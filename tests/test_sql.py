@@ -21,6 +21,7 @@ from test_load import THREAD, event, rollout
 from agentlake.fixtures import FIXTURES_DIR
 from agentlake.pipelines.load.loader import load
 from agentlake.pipelines.warehouse.insert import insert_columns
+from agentlake.pipelines.warehouse.publish import vault_of
 from agentlake.pipelines.warehouse.sql_models import models
 
 ACCEPT = os.environ.get("AGENTLAKE_ACCEPT") == "1"
@@ -149,7 +150,7 @@ DEFAULTS = {
 def models_only(empty_warehouse, tmp_path_factory):
     """One warehouse for all cases; each of them is rolled back."""
     path = tmp_path_factory.mktemp("cases") / "lake.duckdb"
-    shutil.copyfile(empty_warehouse, path)
+    shutil.copy2(vault_of(empty_warehouse), vault_of(path))
     lake = Lake(path, path.parent)
     lake.connection.execute("set TimeZone = 'UTC'")
     yield lake.connection

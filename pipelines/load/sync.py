@@ -2,7 +2,7 @@
 
 The command line and Dagster call the same functions: `plans` says what is looked
 for where, `load` (beside this) brings it in, `refresh_models` draws the conclusions,
-and `sync` does all three.
+and `sync` does all three and publishes the result.
 """
 
 import hashlib
@@ -23,6 +23,7 @@ from agentlake.pipelines.warehouse.connect import Connection, transaction, writi
 from agentlake.pipelines.warehouse.meta import last_load_id, store, stored
 from agentlake.pipelines.warehouse.prices import check, fingerprint
 from agentlake.pipelines.warehouse.pricing import prepare, update_quotes
+from agentlake.pipelines.warehouse.publish import publish
 from agentlake.pipelines.warehouse.refresh import Refreshed, refresh
 from agentlake.pipelines.warehouse.schema import ensure
 from agentlake.sql import SQL_DIR
@@ -135,6 +136,7 @@ def sync_plans(
             on_progress=on_progress,
             refresh=refresh_now,
         )
+    publish(settings.warehouse)
     return _result(settings, report, refreshed[-1])
 
 
@@ -158,6 +160,7 @@ def replay_sources(
                 report.sources[name].replayed = replayed
                 record_load(connection, report)
         refreshed = refresh_models(connection, settings)
+    publish(settings.warehouse)
     return _result(settings, report, refreshed)
 
 
