@@ -315,7 +315,7 @@ class Lake:
         return self._mart("source_health")
 
     def subagent_tree(self) -> pl.DataFrame:
-        """One row per session that has subagents, and per subagent, each tree together.
+        """One row per source and session_id that has subagents or is one, by tree.
 
         `parent_session_id` spawned it, null for the session at the top, which is the
         `root_session_id` of all; `depth` counts from 0, `tree_path` lists the sessions

@@ -21,7 +21,8 @@ def _():
 
     import agentlake
 
-    return agentlake, alt, mo, pl
+    days = alt.Axis(format="%b %d")
+    return agentlake, alt, days, mo, pl
 
 
 @app.cell
@@ -83,7 +84,7 @@ def _(mo):
 
 
 @app.cell
-def _(alt, by_day, measure, pl, split_by):
+def _(alt, by_day, days, measure, pl, split_by):
     def over_time(split, what):
         """Bars of days, stacked by source, model or project."""
         frame = by_day.group_by("usage_date", split).agg(pl.sum(what))
@@ -92,7 +93,7 @@ def _(alt, by_day, measure, pl, split_by):
             alt.Chart(frame, title=f"Per day, by {split}", width=640, height=240)
             .mark_bar()
             .encode(
-                alt.X("yearmonthdate(usage_date):T", title=None),
+                alt.X("yearmonthdate(usage_date):T", title=None, axis=days),
                 alt.Y(f"{what}:Q", title=title),
                 alt.Color(f"{split}:N", title=split),
                 tooltip=[
@@ -119,7 +120,7 @@ def _(mo):
 
 
 @app.cell
-def _(alt, by_day, pl):
+def _(alt, by_day, days, pl):
     kinds = ["input_tokens", "cache_read_tokens", "cache_write_tokens", "output_tokens"]
     tokens = (
         by_day.group_by("usage_date")
@@ -131,7 +132,7 @@ def _(alt, by_day, pl):
         alt.Chart(tokens, title="Tokens per day, by kind", width=640, height=200)
         .mark_bar()
         .encode(
-            alt.X("yearmonthdate(usage_date):T", title=None),
+            alt.X("yearmonthdate(usage_date):T", title=None, axis=days),
             alt.Y("value:Q", title="tokens", axis=alt.Axis(format="~s")),
             alt.Color("kind:N", title=None),
             tooltip=["usage_date:T", "kind:N", alt.Tooltip("value:Q", format=",")],
@@ -142,7 +143,7 @@ def _(alt, by_day, pl):
 
 
 @app.cell
-def _(alt, by_day, pl):
+def _(alt, by_day, days, pl):
     prompt = pl.sum_horizontal(
         "input_tokens", "cache_read_tokens", "cache_write_tokens"
     ).alias("prompt_tokens")
@@ -157,7 +158,7 @@ def _(alt, by_day, pl):
         alt.Chart(hits, title="Part of the prompts read from the cache", width=640)
         .mark_line(point=True)
         .encode(
-            alt.X("yearmonthdate(usage_date):T", title=None),
+            alt.X("yearmonthdate(usage_date):T", title=None, axis=days),
             alt.Y(
                 "hit_rate:Q",
                 title=None,
@@ -351,7 +352,7 @@ def _(lake, mo):
 @app.cell
 def _(alt, by_day, other, pl, rates):
     def at_prices_of(model):
-        """What all tokens would have cost at one model's rates, beside what they did."""
+        """What all tokens would have cost at one model's rates; what they did cost."""
         (rate,) = rates.filter(pl.col("model") == model).to_dicts()
         parts = ["input", "cache_read", "cache_write", "output"]
         cost = pl.sum_horizontal(
@@ -379,7 +380,11 @@ def _(alt, by_day, other, pl, rates):
                 alt.X("value:Q", title="USD"),
                 alt.Y("model:N", title=None, sort="-x"),
                 alt.YOffset("price:N"),
-                alt.Color("price:N", title=None, legend=alt.Legend(orient="bottom")),
+                alt.Color(
+                    "price:N",
+                    title=None,
+                    legend=alt.Legend(orient="bottom", labelLimit=400),
+                ),
                 tooltip=["model:N", "price:N", alt.Tooltip("value:Q", format="$.2f")],
             )
         )
