@@ -21,8 +21,25 @@ from agentlake.adapters.sdk.run import place_of_error
 GROUP = "agentlake.adapters"
 
 BUILT_IN: dict[str, str] = {
+    "amp": "agentlake.adapters.amp",
     "claude_code": "agentlake.adapters.claude_code",
+    "cline_family": "agentlake.adapters.cline_family",
     "codex": "agentlake.adapters.codex",
+    "copilot_cli": "agentlake.adapters.copilot_cli",
+    "crush": "agentlake.adapters.crush",
+    "droid": "agentlake.adapters.droid",
+    "gemini_cli": "agentlake.adapters.gemini_cli",
+    "goose": "agentlake.adapters.goose",
+    "hermes": "agentlake.adapters.hermes",
+    "kilo_cli": "agentlake.adapters.kilo_cli",
+    "kimi": "agentlake.adapters.kimi",
+    "mistral_vibe": "agentlake.adapters.mistral_vibe",
+    "openclaw": "agentlake.adapters.openclaw",
+    "opencode": "agentlake.adapters.opencode",
+    "pi": "agentlake.adapters.pi",
+    "warp": "agentlake.adapters.warp",
+    "zcode": "agentlake.adapters.zcode",
+    "zed": "agentlake.adapters.zed",
 }
 
 

@@ -106,18 +106,29 @@ class Apart:
         for stream in self._adapter.discover(root, options):
             yield replace(stream, key=f"{home}|{stream.key}")
 
+    def explode(self, stream, data):
+        return self._adapter.explode(_own(stream), data)
+
+    def tables(self, stream):
+        return self._adapter.tables(_own(stream))
+
     def parse(self, record):
-        home, _, key = record.stream.key.partition("|")
-        own = replace(record, stream=replace(record.stream, key=key))
+        home, _, _ = record.stream.key.partition("|")
+        own = replace(record, stream=_own(record.stream))
         for found in self._adapter.parse(own):
             yield _prefixed(found, home) if isinstance(found, Fact) else found
+
+
+def _own(stream):
+    return replace(stream, key=stream.key.partition("|")[2])
 
 
 def _prefixed(fact, home):
     ids = {
         name: f"{home}|{value}"
         for name in fact.__struct_fields__
-        if name.endswith("_id") or name in ("counter", "replay_base")
+        if name.endswith("_id")
+        or name in ("counter", "replay_base", "scope", "usage_key")
         if (value := getattr(fact, name))
     }
     return replace(fact, **ids)

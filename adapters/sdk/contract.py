@@ -110,7 +110,10 @@ class Table(msgspec.Struct, frozen=True, kw_only=True):
     without: tuple[str, ...] = ()
     """Columns that are never selected: secrets, and what is large and derived."""
     instead: Mapping[str, str] = {}
-    """SQL that is selected in place of a column: to leave out a part of it."""
+    """SQL that is selected in place of a column, to leave out a part of it; under a
+    name that no column has, beside them: what a row of another table says of this one.
+    An older database that it does not fit goes without, as without `version` and
+    `order`."""
 
 
 class Reject(msgspec.Struct, frozen=True):

@@ -48,7 +48,7 @@ GLOSSARY = {
     "cwd": "The working directory.",
     "project": "The folder in which the session began, worktrees folded into it.",
     "title": "The user's own title, else the best there is.",
-    "category": "interactive, automated, probe or system.",
+    "category": "interactive, automated, cron, probe or system.",
     "relation": "main, subagent, fork or continuation.",
     "git_commit": "The commit that was checked out.",
     "repo_url": "Where the repository comes from.",
@@ -164,5 +164,7 @@ GLOSSARY = {
     "seq": "Place of the record in its stream.",
     "part": "Which fact of its kind within the record.",
     "load_id": "The load that wrote the row; see meta.loads.",
+    "depth": "How many records lead from the root of the conversation to this one.",
+    "is_active": "Whether it is on the branch on which the conversation goes on.",
     "ordinal": "The record's own number, where the format has one.",
 }

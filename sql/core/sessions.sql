@@ -8,7 +8,9 @@ checks  not_null(relation);
 why     A subagent that has no session of its own is named `<session>/<agent>`;
         (main_session_id, agent_id) finds it from usage and messages. A session
         exists when it has a message; files that hold only settings or summaries
-        make none. Times are those of its own messages, not of copied ones.
+        make none. Times are those of its own messages, not of copied ones. A session
+        in which somebody spoke is not the system's, whatever the system said first;
+        who knows the channel knows best what a session is for.
 */
 with
     spoken as (
@@ -50,7 +52,10 @@ with
             arg_min(entrypoint, place_of(generation, seq)) as entrypoint,
             arg_min(team, place_of(generation, seq)) as team,
             arg_min(agent_type, place_of(generation, seq)) as agent_type,
-            arg_min(category, place_of(generation, seq)) as category,
+            arg_min(
+                category,
+                (category = 'system', channel is null, place_of(generation, seq))
+            ) as category,
             arg_min(job, place_of(generation, seq)) as job,
             arg_min(channel, place_of(generation, seq)) as channel,
             arg_min(relation, place_of(generation, seq)) as relation,
