@@ -15,7 +15,11 @@ from conftest import like
 from test_load import Disk, lines
 
 from agentlake.pipelines.cli import main
+from agentlake.pipelines.load import loader
+from agentlake.pipelines.load.sync import sync
+from agentlake.pipelines.settings import load_settings
 from agentlake.pipelines.warehouse import copy_closed
+from agentlake.pipelines.warehouse import publish as publishing
 from agentlake.pipelines.warehouse.connect import attach_published, reading, writing
 from agentlake.pipelines.warehouse.publish import publish, rest_s, vault_of
 
@@ -102,7 +106,7 @@ def test_what_is_left_open_stops_no_load_and_stays_what_it_was(machine):
     machine.load()
     with client(machine.warehouse) as left_open:
         assert left_open() == 2
-        for _ in range(4):  # the third would write into the file that is left open
+        for _ in range(3):  # the third would write into the file that is left open
             machine.speak()
             machine.load()
             assert left_open() == 2
@@ -209,7 +213,7 @@ def publish(line=None):
         return trace
     if line:
         sys.settrace(trace)
-    os._exit(copy_closed.main(str(vault), str(target), "10"))
+    os._exit(copy_closed.main(str(vault), str(target), "10", "closed", "0"))
 
 line = 0
 while True:
@@ -266,6 +270,46 @@ def test_what_was_committed_and_not_published_is_by_the_next_load(machine):
     machine.load()  # finds nothing
     with reading(machine.warehouse) as connection:
         assert connection.execute(query).fetchall() == [("yes",)]
+
+
+def test_readers_see_a_long_load_grow(machine, monkeypatch):
+    monkeypatch.setattr(loader, "REFRESH_EVERY_S", -1.0)
+    monkeypatch.setattr(publishing, "_SHARE", 1)
+    for number in range(4):
+        session = f"aaaaaaaa-0000-4000-8000-00000000001{number}"
+        machine.append(
+            lines(number, sessionId=session), machine.claude / f"{session}.jsonl"
+        )
+    seen = []
+    settings = load_settings(
+        config=None,
+        home=None,
+        warehouse=None,
+        environ=machine.environ,
+        known_sources=["claude_code"],
+    )
+    sync(
+        settings,
+        environ=machine.environ,
+        on_progress=lambda _: seen.append(machine.calls()),
+    )
+    assert seen == [0, 1, 2, 3]
+    assert machine.calls() == machine.in_vault() == 4
+
+
+def test_a_copy_whose_asker_was_killed_is_not_published(machine):
+    """His lock is gone, so the next writer may have written while it was copied."""
+    with writing(machine.warehouse) as connection:
+        connection.execute("create table core.x (a integer)")
+    before = machine.warehouse.stat().st_ino
+    paths = [str(vault_of(machine.warehouse)), str(machine.warehouse)]
+    killed = os.getpid()  # that is no parent of ours
+    code = copy_closed.main(*paths, "0", copy_closed.HELD, str(killed))
+    assert code == copy_closed.BUSY
+    assert machine.warehouse.stat().st_ino == before
+    parent = str(os.getppid())
+    assert copy_closed.main(*paths, "0", copy_closed.HELD, parent) == 0
+    assert machine.warehouse.stat().st_ino != before
 
 
 def test_where_nothing_changed_nothing_is_copied(machine):

@@ -23,7 +23,7 @@ from agentlake.pipelines.warehouse.connect import Connection, transaction, writi
 from agentlake.pipelines.warehouse.meta import last_load_id, store, stored
 from agentlake.pipelines.warehouse.prices import check, fingerprint
 from agentlake.pipelines.warehouse.pricing import prepare, update_quotes
-from agentlake.pipelines.warehouse.publish import publish
+from agentlake.pipelines.warehouse.publish import publish, publish_meanwhile
 from agentlake.pipelines.warehouse.refresh import Refreshed, refresh
 from agentlake.pipelines.warehouse.schema import ensure
 from agentlake.sql import SQL_DIR
@@ -128,6 +128,10 @@ def sync_plans(
         on_refresh()
         refreshed.append(refresh_models(connection, settings))
 
+    def show_now(connection: Connection) -> None:
+        connection.execute("checkpoint")
+        publish_meanwhile(settings.warehouse)
+
     with writing(settings.warehouse) as connection:
         report = load(
             connection,
@@ -135,6 +139,7 @@ def sync_plans(
             selects=selects,
             on_progress=on_progress,
             refresh=refresh_now,
+            show=show_now,
         )
     publish(settings.warehouse)
     return _result(settings, report, refreshed[-1])

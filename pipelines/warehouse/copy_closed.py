@@ -23,6 +23,13 @@ BUSY = 75
 NOT_CLOSED = 76
 """The exit code when a part of the source stands in its log only."""
 
+CLOSED = "closed"
+"""How to copy: nobody may write to the source meanwhile, which a lock ensures."""
+HELD = "held"
+"""The same, but the process that asks has the lock; it waits and does not write."""
+ONCE = "once"
+"""As a closed one, and never over a copy that is there, whatever its state."""
+
 _FICLONE = 0x40049409  # of linux/fs.h; Python does not name it
 _CHUNK = 256 << 10  # a block of DuckDB
 _STEP_S = 0.05
@@ -56,15 +63,15 @@ def is_done(source: Path, target: Path) -> bool:
     return same and not log_of(target).exists() and not _old(target).exists()
 
 
-def copy(source: Path, target: Path, wait_s: float, *, once: bool) -> int:
-    """Make the copy, unless there is one (`once`: of whatever state); the exit code."""
+def copy(source: Path, target: Path, wait_s: float, how: str, asker: int) -> int:
+    """Make the copy, unless there is one; the exit code."""
     with guard_of(target).open("a") as guard:
         fcntl.flock(guard, fcntl.LOCK_EX)
         _tidy(target)
-        if is_done(source, target) or (once and target.exists()):
+        if is_done(source, target) or (how == ONCE and target.exists()):
             return 0
         start = time.monotonic()
-        code = _copy(source, target, wait_s)
+        code = _copy(source, target, wait_s, how, asker)
         if code == 0:
             guard.truncate(0)
             guard.write(f"{time.monotonic() - start:.6f}")
@@ -86,10 +93,10 @@ def _tidy(target: Path) -> None:
             old.rename(spare_of(target))
 
 
-def _copy(source: Path, target: Path, wait_s: float) -> int:
+def _copy(source: Path, target: Path, wait_s: float, how: str, asker: int) -> int:
     spare = spare_of(target)
     with source.open("rb", buffering=0) as read:
-        if not _locked(read.fileno(), wait_s):
+        if how != HELD and not _locked(read.fileno(), wait_s):
             return BUSY
         if log_of(source).exists():
             return NOT_CLOSED
@@ -103,6 +110,8 @@ def _copy(source: Path, target: Path, wait_s: float) -> int:
             os.fsync(write)
         finally:
             os.close(write)
+    if how == HELD and os.getppid() != asker:  # it was killed, and its lock is gone
+        return BUSY
     _swap(spare, target, keep_old=not is_clone)
     return 0
 
@@ -177,11 +186,11 @@ def _swap(spare: Path, target: Path, *, keep_old: bool) -> None:
         os.close(folder)
 
 
-def main(source: str, target: str, wait_s: str, *once: str) -> int:
+def main(source: str, target: str, wait_s: str, how: str, asker: str) -> int:
     """What the script does. A full disk, for example, is told on stderr."""
     os.umask(0o077)
     try:
-        return copy(Path(source), Path(target), float(wait_s), once=bool(once))
+        return copy(Path(source), Path(target), float(wait_s), how, int(asker))
     except OSError as error:
         sys.stderr.write(f"{error.filename or target}: {error.strerror}")
         return 1

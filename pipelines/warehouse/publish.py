@@ -7,7 +7,7 @@ equal there is nothing to do, and where a load was killed before it published, t
 one does, whether or not it finds anything new.
 """
 
-import subprocess
+import os
 import sys
 import time
 from pathlib import Path
@@ -36,13 +36,23 @@ def publish(path: Path, *, at_leisure: bool = False) -> None:
         return
     if at_leisure:
         time.sleep(rest_s(path))
-    if problem := _copy(vault, path):
+    if problem := _copy(vault, path, copy_closed.CLOSED):
         msg = (
             f"{path}: the load is done and safe in {vault.name}, but it could not be"
             f" published: {problem}. Readers see the state before it; the next"
             " `agentlake load` publishes."
         )
         raise UserError(msg)
+
+
+def publish_meanwhile(path: Path) -> None:
+    """Let readers see what is there in the middle of a long load, if it is time.
+
+    For the one who has the vault open: everything must be committed and checkpointed.
+    What goes wrong is left to the end of the load, which publishes again.
+    """
+    if not rest_s(path):
+        _copy(vault_of(path), path, copy_closed.HELD)
 
 
 def rest_s(path: Path) -> float:
@@ -62,7 +72,7 @@ def adopt(path: Path) -> None:
     Raises UserError when that cannot be done; the warehouse is left as it was.
     """
     vault = vault_of(path)
-    problem = _copy(path, vault, "once")
+    problem = _copy(path, vault, copy_closed.ONCE)
     if problem or not vault.exists():
         msg = (
             f"{path}: could not be copied to {vault.name}, where loads write from now"
@@ -72,11 +82,13 @@ def adopt(path: Path) -> None:
     copy_closed.guard_of(vault).unlink(missing_ok=True)
 
 
-def _copy(source: Path, target: Path, *once: str) -> str:
+def _copy(source: Path, target: Path, how: str) -> str:
     """What went wrong, if something did."""
+    import subprocess  # only who copies pays for it
+
     script = [sys.executable, "-I", "-S", copy_closed.__file__]
     done = subprocess.run(  # noqa: S603 - our own Python
-        [*script, source, target, str(_WAIT_S), *once],
+        [*script, source, target, str(_WAIT_S), how, str(os.getpid())],
         stdin=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
