@@ -133,6 +133,31 @@ SCHEMAS: dict[str, pl.Schema] = {
             "last_message_at": _MOMENT,
         }
     ),
+    "subagent_tree": pl.Schema(
+        {
+            "source": _TEXT,
+            "session_id": _TEXT,
+            "parent_session_id": _TEXT,
+            "root_session_id": _TEXT,
+            "depth": _COUNT,
+            "tree_path": pl.List(pl.String()),
+            "relation": _TEXT,
+            "agent_type": _TEXT,
+            "title": _TEXT,
+            "project": _TEXT,
+            "started_at": _MOMENT,
+            "ended_at": _MOMENT,
+            "calls": _COUNT,
+            "output_tokens": _COUNT,
+            "cost_usd": _USD,
+            "unpriced_calls": _COUNT,
+            "subagents": _COUNT,
+            "tree_calls": _COUNT,
+            "tree_output_tokens": _COUNT,
+            "tree_cost_usd": _USD,
+            "tree_unpriced_calls": _COUNT,
+        }
+    ),
     "tool_usage": pl.Schema(
         {
             "source": _TEXT,
@@ -155,6 +180,17 @@ SCHEMAS: dict[str, pl.Schema] = {
             "calls": _COUNT,
             **_TOKENS,
             **_SEEN,
+        }
+    ),
+    "usage_windows": pl.Schema(
+        {
+            "source": _TEXT,
+            "started_at": _MOMENT,
+            "ends_at": _MOMENT,
+            **_SEEN,
+            "calls": _COUNT,
+            **_TOKENS,
+            **_COST,
         }
     ),
 }
@@ -278,6 +314,19 @@ class Lake:
         """
         return self._mart("source_health")
 
+    def subagent_tree(self) -> pl.DataFrame:
+        """One row per source and session_id that has subagents or is one, by tree.
+
+        `parent_session_id` spawned it, null for the session at the top, which is the
+        `root_session_id` of all; `depth` counts from 0, `tree_path` lists the sessions
+        down to this one. `relation`, `agent_type`, `title`, `project`; `started_at` and
+        `ended_at` (UTC); its own `calls`, `output_tokens`, and `cost_usd` in US dollars
+        of all but the `unpriced_calls`; how many `subagents` are below it, and the sums
+        of it and them: `tree_calls`, `tree_output_tokens`, `tree_cost_usd`,
+        `tree_unpriced_calls`.
+        """
+        return self._mart("subagent_tree")
+
     def tool_usage(self) -> pl.DataFrame:
         """One row per source and tool (`name`), the most called first.
 
@@ -294,6 +343,17 @@ class Lake:
         and `output_tokens`; `first_called_at` and `last_called_at` (UTC).
         """
         return self._mart("unpriced_models")
+
+    def usage_windows(self) -> pl.DataFrame:
+        """One row per source and 5-hour window, as plans count them, newest first.
+
+        `started_at` and `ends_at` (UTC; `sql/marts/usage_windows.sql` has the rule),
+        `first_called_at` and `last_called_at` in it, `calls`, sums of `input_tokens`,
+        `cache_read_tokens`, `cache_write_tokens`, `output_tokens` and
+        `web_search_requests`; `cost_usd` in US dollars, of all but the
+        `unpriced_calls`.
+        """
+        return self._mart("usage_windows")
 
     def _mart(self, name: str) -> pl.DataFrame:
         schema = SCHEMAS[name]

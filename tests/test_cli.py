@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import socket
 import stat
@@ -20,7 +21,16 @@ from agentlake.pipelines.cli import main
 from agentlake.pipelines.cli.days import day, span
 from agentlake.pipelines.cli.parser import REPORTS, make_parser
 from agentlake.pipelines.cli.places import places
-from agentlake.pipelines.cli.table import Column, duration, render, shorten, size, usd
+from agentlake.pipelines.cli.table import (
+    Column,
+    bar,
+    duration,
+    render,
+    shorten,
+    size,
+    usd,
+    usd_column,
+)
 from agentlake.pipelines.cli.ui import environment
 from agentlake.pipelines.settings import load_settings
 from agentlake.pipelines.warehouse.connect import writing
@@ -1034,6 +1044,40 @@ def test_numbers_as_people_read_them():
     ]
 
 
+def test_sums_of_money_stand_with_their_points_one_below_the_other():
+    cells = usd_column(["$1,234.57", "$0.0001", "-", "", ">$2.00"])
+    assert cells == ["$1,234.57  ", "$0.0001", "-    ", "", ">$2.00  "]
+    assert usd_column(["$1.00", "$2.00"]) == ["$1.00", "$2.00"]
+
+
+def test_bars_are_drawn_to_scale_where_there_is_room():
+    columns = [Column(title="date"), Column(title="cost", right=True)]
+    rows = [["11-28", "8"], ["11-28", "4"], ["11-27", "6"], ["11-26", "0"]]
+    bars = {0: Decimal(12), 2: Decimal(6), 3: Decimal(0)}
+    drawn = render(columns, rows, width=21, bars=bars).splitlines()
+    assert drawn == [
+        "date   cost",
+        "11-28     8  ████████",
+        "11-28     4",
+        "11-27     6  ████",
+        "11-26     0  ",
+    ]
+    for width in (None, 17):
+        assert "█" not in render(columns, rows, width=width, bars=bars)
+    assert [bar(Decimal(part), Decimal(100), 2) for part in (0, 1, 50, 55)] == [
+        "",
+        "▏",
+        "█",
+        "█▏",
+    ]
+
+
+def test_a_long_text_makes_no_piped_line_endless():
+    columns = [Column(title="title", gives_way="end"), Column(title="id")]
+    line = render(columns, [["word " * 100, "i" * 80]]).splitlines()[1]
+    assert line == f"{('word ' * 12)[:59]}…  {'i' * 80}"
+
+
 def test_columns_give_way_or_go_before_a_table_is_too_wide():
     columns = [
         Column(title="id"),
@@ -1072,6 +1116,26 @@ def test_a_report_starts_without_what_only_others_need(terminal):
     )
     done = run("-c", code, terminal=terminal)
     assert done.stdout.splitlines()[-1] == "[]", done.stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
+@pytest.mark.parametrize(("columns", "has_bars"), [(150, True), (100, False)])
+def test_a_terminal_shows_a_bar_per_day_and_a_pipe_none(columns, has_bars, terminal):
+    ours, theirs = os.openpty()
+    terminal.environ |= {"COLUMNS": str(columns), "PYTHONUTF8": "1"}
+    words = [sys.executable, "-m", "agentlake", "report", "daily"]
+    environ = {**os.environ, **terminal.environ}
+    done = subprocess.run(words, env=environ, stdout=theirs, stderr=subprocess.PIPE)
+    os.close(theirs)
+    assert done.returncode == 0
+    shown = os.read(ours, 1 << 16).decode()
+    os.close(ours)
+    plain = re.sub("\x1b\\[[01]m", "", shown)
+    assert max(map(len, plain.splitlines())) <= columns
+    days = [line for line in shown.splitlines() if line.startswith("2026")]
+    assert ["█" in line for line in days] == [False, has_bars, has_bars]
+    piped = run("-m", "agentlake", "report", "daily", terminal=terminal)
+    assert "█" not in piped.stdout
 
 
 def test_a_closed_pipe_is_silent(terminal):
