@@ -164,7 +164,6 @@ GLOSSARY = {
     "seq": "Place of the record in its stream.",
     "part": "Which fact of its kind within the record.",
     "load_id": "The load that wrote the row; see meta.loads.",
-    "depth": "How many records lead from the root of the conversation to this one.",
     "is_active": "Whether it is on the branch on which the conversation goes on.",
     "ordinal": "The record's own number, where the format has one.",
 }
