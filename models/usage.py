@@ -29,7 +29,9 @@ class Usage(Fact, frozen=True, kw_only=True, gc=False, omit_defaults=True):
     """call: the numbers of one request; counter: a running total with the last
     request's numbers beside it; record: the vendor's own per-response record;
     snapshot: a total that newer ones of the same `usage_key` replace; rest: the total
-    of a `scope`, of which only counts what its other rows do not show."""
+    of a `scope`, of which only counts what its other rows do not show; leg: what the
+    end of a run told, of itself or of the session so far, with the number of requests
+    in `amount`; reply: the output of a reply, whose other tokens only the leg tells."""
     usage_key: str | None = None
     """Identity of the call, or of the total, where the ids above are none: copies of
     one call have the same."""
@@ -56,8 +58,8 @@ class Usage(Fact, frozen=True, kw_only=True, gc=False, omit_defaults=True):
     is_estimated: bool | None = None
     """Whether the agent itself guessed, or gives less than the whole."""
     unit: str = "tokens"
-    """tokens, split as above; else (unsplit_tokens, credits, requests) the number is in
-    `amount`, and no token is known."""
+    """tokens, split as above; else (unsplit_tokens, credits, requests, or usd of who
+    tells nothing but a cost) the number is in `amount`, and no token is known."""
     resets: bool | None = None
     """For a snapshot: a smaller total began anew. Else it is an error of the source,
     and the larger one stays."""

@@ -70,6 +70,14 @@ create or replace macro main.price_fits(usage, price) as
     end
 ;
 /*
+beyond(total, known): how much of a total is more than what is known.
+
+why     `greatest` steps over nulls and would make 0 of a total that nobody knows.
+*/
+create or replace macro main.beyond(total, known) as
+    if(total is null, null, greatest(0, total - coalesce(known, 0)))
+;
+/*
 project_of(cwd): the folder that a working directory belongs to.
 
 why     Agents work in throw-away worktrees below the repository

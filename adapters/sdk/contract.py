@@ -110,13 +110,26 @@ class Table(msgspec.Struct, frozen=True, kw_only=True):
     without: tuple[str, ...] = ()
     """Columns that are never selected: secrets, and what is large and derived."""
     instead: Mapping[str, str] = {}
-    """SQL that is selected in place of a column: to leave out a part of it."""
+    """SQL that is selected in place of a column, to leave out a part of it; under a
+    name that no column has, beside them: what a row of another table says of this one.
+    An older database that it does not fit goes without, as without `version` and
+    `order`."""
 
 
 class Reject(msgspec.Struct, frozen=True):
     """A record, or a part of one, that could not be understood, and why."""
 
     reason: str
+
+
+class Health(msgspec.Struct, frozen=True, kw_only=True):
+    """What an agent's own settings say about how long its history lasts."""
+
+    deleted_after_days: int | None = None
+    """It deletes what nobody wrote to for so many days; None: it deletes nothing."""
+    warnings: tuple[str, ...] = ()
+    """What is wrong or lost, in words a user can act on: history switched off, a
+    limit on how much is kept, a part of it that is encrypted."""
 
 
 class Adapter(Protocol):
@@ -172,4 +185,13 @@ class ReadsItself(Protocol):
     @staticmethod
     def read(stream: Stream, cursor: Any, options: Options) -> Iterator[Chunk]:
         """What is new since `cursor`, which is None at first."""
+        ...
+
+
+class TellsHealth(Protocol):
+    """An adapter that knows what its agent does to its history."""
+
+    @staticmethod
+    def health(root: str) -> Health:
+        """What the agent's settings below `root` say; only small files are read."""
         ...

@@ -6,6 +6,7 @@ record that is gone from its source is a version without content.
 """
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any, cast
 
 import msgspec
@@ -21,6 +22,7 @@ from agentlake.adapters.sdk.contract import (
     Record,
 )
 from agentlake.adapters.sdk.readers import json_document
+from agentlake.adapters.sdk.run import guarded
 from agentlake.pipelines.load.plan import Work
 from agentlake.pipelines.warehouse.connect import Connection, second
 from agentlake.pipelines.warehouse.schema import raw_table
@@ -77,17 +79,19 @@ def _chunks(work: Work) -> Iterator[Chunk]:
         case "json_document":
             explode = cast("Explodes", adapter).explode
             return json_document.read(
-                work.path, lambda data: explode(stream, data), cursor
+                work.path,
+                lambda data: guarded(adapter, partial(explode, stream, data)),
+                cursor,
             )
         case "sqlite":
             # Imported where a source needs it: most loads find no database.
             from agentlake.adapters.sdk.readers import sqlite
 
-            tables = cast("HasTables", adapter).tables(stream)
-            return sqlite.read(work.path, tables, cursor)
+            make = partial(cast("HasTables", adapter).tables, stream)
+            return sqlite.read(work.path, list(guarded(adapter, make)), cursor)
         case _:
             read = cast("ReadsItself", adapter).read
-            return iter(read(stream, cursor, work.options))
+            return guarded(adapter, partial(read, stream, cursor, work.options))
 
 
 class _Known:

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 import msgspec
 
 from agentlake.adapters.sdk.decode import Unreadable
-from agentlake.adapters.sdk.readers.document import TooLarge
+from agentlake.models.errors import SourceError
 from agentlake.pipelines.load.checkpoint import Checkpoint, save
 from agentlake.pipelines.load.plan import Found, Selects, SourcePlan, Work, look
 from agentlake.pipelines.load.read import Piece, pieces
@@ -83,7 +83,11 @@ class _Load:
     def look(self, plan: SourcePlan, selects: Selects | None) -> list[Work]:
         """What there is to read of one source; replayed first if its parser changed."""
         with _timed(self.report.sources[plan.adapter.SOURCE]) as part:
-            found = look(self._connection, plan, self.report.load_id, selects)
+            try:
+                found = look(self._connection, plan, self.report.load_id, selects)
+            except SourceError as error:
+                part.problem = str(error)
+                return []
             if found.outdated:
                 with transaction(self._connection):
                     part.replayed = replay(
@@ -122,7 +126,9 @@ class _Load:
 def _new_report(connection: Connection, plans: Sequence[SourcePlan]) -> LoadReport:
     sources = [
         SourceReport(
-            source=plan.adapter.SOURCE, found=bool(plan.roots), looked_in=plan.looked_in
+            source=plan.adapter.SOURCE,
+            found=bool(plan.roots) or not plan.adapter.ROOTS,
+            looked_in=plan.looked_in,
         )
         for plan in plans
     ]
@@ -204,7 +210,7 @@ def _unreadable() -> tuple[type[Exception], ...]:
         )
         if (module := sys.modules.get(name)) is not None
     ]
-    return (OSError, EOFError, TooLarge, HalfWritten, Unreadable, *damaged)
+    return (OSError, EOFError, HalfWritten, Unreadable, SourceError, *damaged)
 
 
 @contextmanager

@@ -8,11 +8,13 @@ import errno
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 import msgspec
 
 from agentlake.adapters.sdk.contract import Adapter, Options, Reader, Stream
+from agentlake.adapters.sdk.run import guarded
 from agentlake.pipelines.load.checkpoint import (
     Checkpoint,
     checkpoints,
@@ -37,12 +39,13 @@ class SourcePlan(msgspec.Struct, frozen=True, kw_only=True):
     def streams(self) -> Iterator[Stream]:
         """What the adapter finds in all its places.
 
-        A source without any is asked once: its settings say where to look.
+        A source without any is asked once: its settings say where to look. Raises
+        SourceError.
         """
-        if not self.adapter.ROOTS:
-            yield from self.adapter.discover("", self.options)
-        for root in self.roots:
-            yield from self.adapter.discover(str(root), self.options)
+        discover = self.adapter.discover
+        places = [str(root) for root in self.roots] if self.adapter.ROOTS else [""]
+        for place in places:
+            yield from guarded(self.adapter, partial(discover, place, self.options))
 
 
 class Work(msgspec.Struct, frozen=True, kw_only=True):

@@ -22,6 +22,8 @@ class SourceReport(msgspec.Struct, kw_only=True):
     rejects: int = 0
     deferred: list[tuple[str, str]] = []
     """Path and reason of each stream that could not be read; it is retried."""
+    problem: str | None = None
+    """Why nothing of it could be read at all."""
     replayed: int = 0
     """Records of raw that were parsed again."""
     seconds: float = 0.0
@@ -52,7 +54,7 @@ class LoadReport(msgspec.Struct, kw_only=True):
     @property
     def complete(self) -> bool:
         """Whether every stream could be read."""
-        return not any(one.deferred for one in self.sources.values())
+        return not any(one.deferred or one.problem for one in self.sources.values())
 
     def go_on(self) -> None:
         """Take the next id; the models have seen the rows of this one."""

@@ -1,21 +1,24 @@
 """Put the assets, the checks, the job and the resource together."""
 
+import os
 from collections.abc import Mapping
 
 import dagster as dg
 import duckdb
 
-from agentlake.adapters.registry import adapters
+from agentlake.adapters.registry import adapters, use_folder
 from agentlake.pipelines.orchestration.columns import bound
 from agentlake.pipelines.orchestration.lake import lake_resource
 from agentlake.pipelines.orchestration.model_assets import model_assets
 from agentlake.pipelines.orchestration.raw_assets import raw_asset
 from agentlake.pipelines.orchestration.sql_checks import sql_checks
 from agentlake.pipelines.orchestration.staging_assets import staging_assets
+from agentlake.pipelines.settings import adapters_folder, config_file
 
 
 def build_defs(overrides: Mapping[str, object] | None = None) -> dg.Definitions:
     """Everything that Dagster shows; `overrides` are resources in place of ours."""
+    use_folder(adapters_folder(config_file(None, os.environ)))
     sources = adapters()
     with duckdb.connect() as binder:
         types = bound(binder)

@@ -8,7 +8,7 @@ from functools import cached_property
 import dagster as dg
 import duckdb
 
-from agentlake.adapters.registry import adapters
+from agentlake.adapters.registry import adapters, names
 from agentlake.models.errors import UserError
 from agentlake.pipelines.load.plan import SourcePlan
 from agentlake.pipelines.load.sync import plans, refresh_models
@@ -41,7 +41,7 @@ class Lake:
             home=None,
             warehouse=None,
             environ=os.environ,
-            known_sources=adapters().keys(),
+            known_sources=names(),
         )
 
     @cached_property

@@ -70,17 +70,19 @@ left join
     on searches.source = calls.source
     and searches.message_id = calls.message_id
 left join
+    core._call_models as models
+    on models.source = calls.source
+    and models.session_id = calls.session_id
+    and models.called_at = calls.called_at
+    and calls.model is null
+    and calls.granularity = 'call'
+left join
     core._branch_models as branches
     on branches.source = calls.source
     and branches.stream_id = calls.stream_id
     and branches.generation = calls.generation
     and branches.seq = calls.seq
-left join
-    core._turn_models as models
-    on models.source = calls.source
-    and models.stream_id = calls.stream_id
-    and models.generation = calls.generation
-    and models.seq = calls.seq
+    and branches.part = calls.part
 where calls.is_bill and not calls.is_replaced and not calls.is_outranked
 union all by name
 select
@@ -182,3 +184,53 @@ select
     rests.seq
 from core._rests as rests
 where rests.is_newest and rests.has_rest
+union all by name
+select
+    legs.source,
+    legs.usage_id,
+    legs.session_id,
+    legs.agent_id,
+    legs.provider,
+    legs.model,
+    legs.called_at,
+    legs.input_tokens,
+    legs.cache_read_tokens,
+    legs.cache_write_tokens,
+    legs.output_tokens,
+    legs.reasoning_tokens,
+    'session' as granularity,
+    'tokens' as unit,
+    legs.is_less as is_estimated,
+    legs.reported_cost_usd,
+    legs.copies,
+    legs.stream_id,
+    legs.generation,
+    legs.seq
+from core._leg_calls as legs
+where legs.dropped_by is null
+union all by name
+select
+    replies.source,
+    replies.usage_id,
+    replies.session_id,
+    replies.agent_id,
+    replies.message_id,
+    replies.provider,
+    coalesce(replies.model, models.model) as model,
+    replies.called_at,
+    replies.output_tokens,
+    'call' as granularity,
+    'tokens' as unit,
+    true as is_estimated,
+    replies.copies,
+    replies.stream_id,
+    replies.generation,
+    replies.seq
+from core._leg_replies as replies
+left join
+    core._turn_models as models
+    on models.source = replies.source
+    and models.stream_id = replies.stream_id
+    and models.generation = replies.generation
+    and models.seq = replies.seq
+where replies.dropped_by is null

@@ -5,6 +5,7 @@ else that is known of that scope is taken off.
 grain   source, stream_id, generation, seq, part
 why     Some agents keep a total of a session beside its calls, and the total holds
         calls that are written nowhere else (titles, summaries, what was reverted).
+        A copied call is not in the total of the session that has the copy.
         Only what is missing from the calls is news; the newest total counts.
 */
 with
@@ -21,7 +22,7 @@ with
         where kind = 'rest' and scope is not null
     ),
     known as (
-        select distinct
+        select
             source,
             scope,
             usage_id,
@@ -32,7 +33,23 @@ with
             reasoning_tokens,
             call_cost_usd as reported_cost_usd
         from core._message_calls
-        where is_bill and not is_replaced and not is_outranked and scope is not null
+        where
+            session_id = owner_session_id
+            and not is_replaced
+            and not is_outranked
+            and scope is not null
+        qualify
+            row_number() over (
+                partition by source, scope, usage_id
+                order by
+                    is_bill desc,
+                    output_tokens desc nulls last,
+                    generation desc,
+                    seq desc,
+                    stream_id asc,
+                    part asc
+            )
+            = 1
         union all by name
         select
             source,
@@ -78,30 +95,18 @@ select
     placed.granularity,
     placed.is_estimated,
     placed.is_newest,
+    cast(beyond(placed.input_tokens, sums.input_tokens) as bigint) as input_tokens,
     cast(
-        greatest(0, placed.input_tokens - coalesce(sums.input_tokens, 0)) as bigint
-    ) as input_tokens,
-    cast(
-        greatest(
-            0, placed.cache_read_tokens - coalesce(sums.cache_read_tokens, 0)
-        ) as bigint
+        beyond(placed.cache_read_tokens, sums.cache_read_tokens) as bigint
     ) as cache_read_tokens,
     cast(
-        greatest(
-            0, placed.cache_write_tokens - coalesce(sums.cache_write_tokens, 0)
-        ) as bigint
+        beyond(placed.cache_write_tokens, sums.cache_write_tokens) as bigint
     ) as cache_write_tokens,
+    cast(beyond(placed.output_tokens, sums.output_tokens) as bigint) as output_tokens,
     cast(
-        greatest(0, placed.output_tokens - coalesce(sums.output_tokens, 0)) as bigint
-    ) as output_tokens,
-    cast(
-        greatest(
-            0, placed.reasoning_tokens - coalesce(sums.reasoning_tokens, 0)
-        ) as bigint
+        beyond(placed.reasoning_tokens, sums.reasoning_tokens) as bigint
     ) as reasoning_tokens,
-    greatest(
-        0, placed.reported_cost_usd - coalesce(sums.reported_cost_usd, 0)
-    ) as reported_cost_usd,
+    beyond(placed.reported_cost_usd, sums.reported_cost_usd) as reported_cost_usd,
     coalesce(
         greatest(
             placed.input_tokens - coalesce(sums.input_tokens, 0),

@@ -5,12 +5,31 @@ grain   source, stream_id, generation, seq, part
 why     A total that newer ones replace says nothing of single calls, but what it grew
         by, and when that was seen, adds up to it. No part of it is ever lowered: a
         smaller step is an error of the source, or (`resets`) the start of a new
-        count.
+        count. One without a time is of the last message beside it.
 */
 with
+    timeless as (
+        select distinct source, session_id, stream_id
+        from staging.usage
+        where kind = 'snapshot' and called_at is null
+    ),
+    last_said as (
+        select
+            messages.source,
+            messages.session_id,
+            messages.stream_id,
+            max(messages.sent_at) as sent_at
+        from staging.messages as messages
+        inner join
+            timeless
+            on timeless.source = messages.source
+            and timeless.session_id = messages.session_id
+            and timeless.stream_id = messages.stream_id
+        group by all
+    ),
     placed as (
         select
-            usage.*,
+            usage.* replace (coalesce(usage.called_at, last_said.sent_at) as called_at),
             coalesce(
                 usage.usage_key, usage.session_id || ':' || coalesce(usage.model, '')
             ) as usage_id,
@@ -21,6 +40,11 @@ with
             core._scopes as scopes
             on scopes.source = usage.source
             and scopes.scope = usage.scope
+        left join
+            last_said
+            on last_said.source = usage.source
+            and last_said.session_id = usage.session_id
+            and last_said.stream_id = usage.stream_id
         where usage.kind = 'snapshot'
     ),
     walked as (
@@ -77,31 +101,21 @@ select
     step,
     steps - 1 as copies,
     step = steps and not is_outranked as is_newest,
-    greatest(
-        0, input_tokens - coalesce(max(input_tokens) over earlier, 0)
-    ) as input_tokens,
-    greatest(
-        0, cache_read_tokens - coalesce(max(cache_read_tokens) over earlier, 0)
-    ) as cache_read_tokens,
-    greatest(
-        0, cache_write_tokens - coalesce(max(cache_write_tokens) over earlier, 0)
+    beyond(input_tokens, max(input_tokens) over earlier) as input_tokens,
+    beyond(cache_read_tokens, max(cache_read_tokens) over earlier) as cache_read_tokens,
+    beyond(
+        cache_write_tokens, max(cache_write_tokens) over earlier
     ) as cache_write_tokens,
-    greatest(
-        0, cache_write_1h_tokens - coalesce(max(cache_write_1h_tokens) over earlier, 0)
+    beyond(
+        cache_write_1h_tokens, max(cache_write_1h_tokens) over earlier
     ) as cache_write_1h_tokens,
-    greatest(
-        0, output_tokens - coalesce(max(output_tokens) over earlier, 0)
-    ) as output_tokens,
-    greatest(
-        0, reasoning_tokens - coalesce(max(reasoning_tokens) over earlier, 0)
-    ) as reasoning_tokens,
-    greatest(
-        0, web_search_requests - coalesce(max(web_search_requests) over earlier, 0)
+    beyond(output_tokens, max(output_tokens) over earlier) as output_tokens,
+    beyond(reasoning_tokens, max(reasoning_tokens) over earlier) as reasoning_tokens,
+    beyond(
+        web_search_requests, max(web_search_requests) over earlier
     ) as web_search_requests,
-    greatest(0, amount - coalesce(max(amount) over earlier, 0)) as amount,
-    greatest(
-        0, reported_cost_usd - coalesce(max(reported_cost_usd) over earlier, 0)
-    ) as reported_cost_usd
+    beyond(amount, max(amount) over earlier) as amount,
+    beyond(reported_cost_usd, max(reported_cost_usd) over earlier) as reported_cost_usd
 from counted
 window
     earlier as (

@@ -8,6 +8,22 @@ why     A request is known by the key that its adapter made, else by its message
         whose prompts differ is an id that a gateway used twice: two calls.
 */
 with
+    told as (
+        select
+            usage.* replace (
+                coalesce(usage.usage_key, whole.usage_key) as usage_key,
+                coalesce(usage.provider, whole.provider) as provider,
+                coalesce(usage.model, whole.model) as model,
+                coalesce(usage.called_at, whole.called_at) as called_at
+            )
+        from staging.usage as usage
+        left join
+            core._step_messages as whole
+            on whole.source = usage.source
+            and whole.session_id = usage.session_id
+            and whole.message_id = usage.message_id
+        where usage.kind = 'call'
+    ),
     named as (
         select
             *,
@@ -24,8 +40,7 @@ with
                 || ':'
                 || coalesce(record_id, stream_id || '.' || seq)
             ) as request_key
-        from staging.usage
-        where kind = 'call'
+        from told
     ),
     requests as (
         select

@@ -47,6 +47,7 @@ with
                     and records.seq < replays.own_from_seq,
                     false
                 )
+                or coalesce(records.sent_at < forks.started_at, false)
             ) as says_copied
         from staging.messages as records
         left join
@@ -54,6 +55,10 @@ with
             on replays.source = records.source
             and replays.stream_id = records.stream_id
             and replays.generation = records.generation
+        left join
+            core._forks as forks
+            on forks.source = records.source
+            and forks.session_id = records.session_id
         group by all
     ),
     texts as (

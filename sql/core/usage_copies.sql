@@ -20,7 +20,7 @@ select
         then 'one row per message'
         when calls.is_outranked
         then 'told better elsewhere'
-        else 'its fallback requests count instead'
+        else 'its parts count instead'
     end as rule,
     calls.called_at,
     calls.input_tokens,
@@ -100,3 +100,43 @@ select
     rests.part
 from core._rests as rests
 where not (rests.is_newest and rests.has_rest)
+union all by name
+select
+    -- keys
+    legs.source,
+    legs.usage_id,
+    legs.session_id,
+    legs.agent_id,
+    -- facts
+    legs.dropped_by as rule,
+    legs.called_at,
+    legs.input_tokens,
+    legs.cache_read_tokens,
+    legs.cache_write_tokens,
+    legs.output_tokens,
+    -- lineage
+    legs.stream_id,
+    legs.generation,
+    legs.seq,
+    legs.part
+from core._leg_calls as legs
+where legs.dropped_by is not null
+union all by name
+select
+    -- keys
+    replies.source,
+    replies.usage_id,
+    replies.session_id,
+    replies.agent_id,
+    replies.message_id,
+    -- facts
+    replies.dropped_by as rule,
+    replies.called_at,
+    replies.output_tokens,
+    -- lineage
+    replies.stream_id,
+    replies.generation,
+    replies.seq,
+    replies.part
+from core._leg_replies as replies
+where replies.dropped_by is not null

@@ -102,10 +102,11 @@ def _look(
     """What has to be read, and the prefixes of groups that are no longer there."""
     todo: list[_Todo] = []
     gone: list[str] = []
-    for table in tables:
-        columns = _columns(connection, table)
+    for wanted in tables:
+        columns = _columns(connection, wanted)
         if columns is None:
             continue
+        table = _fitting(connection, wanted)
         if table.above is not None:
             todo += _above(connection, table, columns, known)
             continue
@@ -126,6 +127,26 @@ def _columns(connection: sqlite3.Connection, table: Table) -> tuple[str, ...] | 
     if not needed <= set(there):
         return None
     return tuple(name for name in there if name not in table.without)
+
+
+def _fitting(connection: sqlite3.Connection, table: Table) -> Table:
+    """The table without the SQL that needs what an older database does not have."""
+
+    def fits(sql: str) -> bool:
+        try:
+            connection.execute(f"explain select {sql} from {_name(table.name)}")
+        except sqlite3.OperationalError as error:
+            if str(error).startswith("no such"):
+                return False
+            raise
+        return True
+
+    return msgspec.structs.replace(
+        table,
+        order=table.order if fits(table.order) else "rowid",
+        version=table.version if table.version and fits(table.version) else None,
+        instead={name: sql for name, sql in table.instead.items() if fits(sql)},
+    )
 
 
 def _above(
@@ -196,7 +217,7 @@ def _read_some(connection: sqlite3.Connection, state: _State) -> _Step:
         rows = _rows(connection, one)
         while some := rows.fetchmany(_ROWS_AT_ONCE):
             for _, order, *values in some:
-                record = _record(one.table, one.columns, order, values)
+                record = _record(one.table, _given(one), order, values)
                 records.append(record)
                 size += len(record.data)
             if size >= _PAGE_BYTES or time.monotonic() > deadline:
@@ -226,13 +247,18 @@ def _rows(connection: sqlite3.Connection, one: _Todo) -> sqlite3.Cursor:
         f"{table.instead[name]} as {_name(name)}"
         if name in table.instead
         else _name(name)
-        for name in one.columns
+        for name in _given(one)
     )
     return connection.execute(
         f"select rowid, {table.order}, {selected} from {_name(table.name)}"
         f" {where} order by rowid",
         values,
     )
+
+
+def _given(one: _Todo) -> list[str]:
+    """The columns of a record: those of the table, and what is put beside them."""
+    return list(dict.fromkeys((*one.columns, *one.table.instead)))
 
 
 def _record(
