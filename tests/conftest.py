@@ -111,6 +111,9 @@ class Apart:
     def tables(self, stream):
         return self._adapter.tables(_own(stream))
 
+    def read(self, stream, cursor, options):
+        return self._adapter.read(_own(stream), cursor, options)
+
     def parse(self, record):
         home, _, _ = record.stream.key.partition("|")
         own = replace(record, stream=_own(record.stream))

@@ -66,7 +66,7 @@ def _shuffled(bits, order):
     """Files in any order, one after the other or mixed; some lines in two halves."""
     by_file = {}
     for file, data in bits:
-        cut = order.randrange(len(data)) if order.random() < 0.3 else 0
+        cut = order.randrange(len(data)) if data and order.random() < 0.3 else 0
         halves = [data[:cut], data[cut:]] if cut and file.suffix == ".jsonl" else [data]
         by_file.setdefault(file, []).extend(halves)
     files = order.sample(sorted(by_file), len(by_file))
