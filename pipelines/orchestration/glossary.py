@@ -129,7 +129,7 @@ GLOSSARY = {
     "total_duration_ms": "All calls together, in milliseconds.",
     # windows and trees
     "ends_at": "Five hours after the start.",
-    "depth": "How many sessions stand above it: 0 for the first.",
+    "depth": "How many sessions, or records, stand above it: 0 for the first.",
     "tree_path": "The sessions from the first one down to this one.",
     "subagents": "All subagents below it.",
     "tree_calls": "Its calls and those of all subagents below it.",
@@ -164,7 +164,6 @@ GLOSSARY = {
     "seq": "Place of the record in its stream.",
     "part": "Which fact of its kind within the record.",
     "load_id": "The load that wrote the row; see meta.loads.",
-    "depth": "How many records lead from the root of the conversation to this one.",
     "is_active": "Whether it is on the branch on which the conversation goes on.",
     "ordinal": "The record's own number, where the format has one.",
 }
