@@ -110,6 +110,10 @@ class Disk:
             whole=self._whole,
         )
 
+    def keys(self, names: Collection[int]) -> set[str]:
+        """The keys of the streams of these names."""
+        return {self._entries[name].stream.key for name in names}
+
     def names(self, paths: Collection[str]) -> set[int]:
         """The names of the streams at these paths, spelled as in the warehouse."""
         wanted = set(paths)
