@@ -56,6 +56,7 @@ def make_parser() -> ArgumentParser:
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     for add in (
         _load,
+        _watch,
         _report,
         _sql,
         _doctor,
@@ -135,6 +136,24 @@ def _load(commands: _Commands) -> None:
         "--quiet", action="store_true", help="print nothing but problems"
     )
     _json(parser)
+
+
+def _watch(commands: _Commands) -> None:
+    parser = _command(
+        commands,
+        "watch",
+        "load whatever your agents write, as they write it, until Ctrl-C",
+        "One line per load goes to stderr. What was written before is loaded first.\n"
+        "The warehouse is open only while something is loaded.",
+        "watch",
+        "watch --poll",
+    )
+    parser.add_argument(
+        "--poll",
+        action="store_true",
+        help="look every second instead of waiting to be told: done by itself for"
+        " network mounts and for Windows' disks under WSL",
+    )
 
 
 def _report(commands: _Commands) -> None:

@@ -30,7 +30,7 @@ def interval(size: int) -> float:
 
     A big session that is written all the time is not loaded every second.
     """
-    return min(60.0, max(1.0, size * 30.0 / 200e6))
+    return min(60.0, max(0.5, size * 30.0 / 200e6))
 
 
 def delay(tries: int, most: float) -> float:

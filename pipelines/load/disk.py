@@ -110,6 +110,14 @@ class Disk:
             whole=self._whole,
         )
 
+    def concerns(self, path: str, *, is_new: bool) -> bool:
+        """Whether something at this path changed that a look may find.
+
+        `is_new` says that it came or went; then only a listing can tell.
+        """
+        beside = path.removesuffix("-wal").removesuffix("-shm").removesuffix("-journal")
+        return is_new or path in self._names or beside in self._names
+
     def keys(self, names: Collection[int]) -> set[str]:
         """The keys of the streams of these names."""
         return {self._entries[name].stream.key for name in names}

@@ -117,6 +117,7 @@ def sync_plans(
     found: Sequence[SourcePlan],
     *,
     selects: Selects | None = None,
+    wait_s: float = 10.0,
     on_progress: OnProgress = lambda _: None,
     on_refresh: OnRefresh = lambda: None,
 ) -> SyncResult:
@@ -127,7 +128,7 @@ def sync_plans(
         on_refresh()
         refreshed.append(refresh_models(connection, settings))
 
-    with writing(settings.warehouse) as connection:
+    with writing(settings.warehouse, wait_s=wait_s) as connection:
         report = load(
             connection,
             found,
