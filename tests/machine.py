@@ -70,3 +70,12 @@ def made(result):
         }
         for one in found
     }
+
+
+def failing(result):
+    """The checks that failed, with what they say of it."""
+    return {
+        ("/".join(one.asset_key.path), one.check_name): one
+        for one in result.get_asset_check_evaluations()
+        if not one.passed
+    }

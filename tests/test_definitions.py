@@ -9,7 +9,7 @@ from pathlib import Path
 import dagster as dg
 import duckdb
 import pytest
-from machine import Machine, made
+from machine import Machine, failing, made
 
 from agentlake.pipelines.orchestration import lake
 from agentlake.pipelines.orchestration.build import build_defs
@@ -45,15 +45,6 @@ def another(tmp_path, defs, machine):
     shutil.copyfile(machine.warehouse, another.warehouse)
     yield another
     another.instance.dispose()
-
-
-def failing(result):
-    """The checks that failed, with what they say of it."""
-    return {
-        ("/".join(one.asset_key.path), one.check_name): one
-        for one in result.get_asset_check_evaluations()
-        if not one.passed
-    }
 
 
 def test_definitions_load_and_hang_together(defs):

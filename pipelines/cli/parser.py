@@ -65,6 +65,7 @@ def make_parser() -> ArgumentParser:
         _replay,
         _demo,
         _ui,
+        _service,
     ):
         add(commands)
     return parser
@@ -278,6 +279,21 @@ def _ui(commands: _Commands) -> None:
     )
     parser.add_argument(
         "--port", type=_positive, default=3000, metavar="N", help="default 3000"
+    )
+
+
+def _service(commands: _Commands) -> None:
+    parser = _command(
+        commands,
+        "service",
+        "print what makes this machine start agentlake by itself",
+        "A systemd user unit, on macOS a launchd property list; nothing is installed.",
+        "service watch > ~/.config/systemd/user/agentlake-watch.service",
+        "service ui --manager launchd",
+    )
+    parser.add_argument("what", choices=("watch", "ui"), help="what is to run")
+    parser.add_argument(
+        "--manager", choices=("systemd", "launchd"), help="default: this machine's"
     )
 
 

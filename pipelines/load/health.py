@@ -150,24 +150,24 @@ def _look(
     one.streams_on_disk = found.streams
     if is_known:
         one.deferred += [Place(item.path, None, why) for item, why in found.unreadable]
-        one.unloaded = _unloaded(plan, found)
+        one.unloaded = unloaded(plan, found)
 
 
-def _unloaded(plan: SourcePlan, found: Found) -> Unloaded:
+def unloaded(plan: SourcePlan, found: Found) -> Unloaded:
     """How old what is not loaded is, measured against the agent's clean-up."""
-    unloaded = Unloaded(streams=len(found.work) + len(found.unreadable))
+    result = Unloaded(streams=len(found.work) + len(found.unreadable))
     now = time.time()
     periods = {
         f"{root}{os.sep}": days
         for root in plan.roots
         if (days := deleted_after_days(plan.adapter.SOURCE, root)) is not None
     }
-    unloaded.deleted_after_days = min(periods.values(), default=None)
+    result.deleted_after_days = min(periods.values(), default=None)
     for work in found.work:
         age = int(now - work.signature.mtime_ns / 1e9) // _DAY_S
-        if unloaded.oldest_age_days is None or age > unloaded.oldest_age_days:
-            unloaded.oldest_age_days = age
-            unloaded.oldest_path = work.stream.path
+        if result.oldest_age_days is None or age > result.oldest_age_days:
+            result.oldest_age_days = age
+            result.oldest_path = work.stream.path
         days = next(
             (
                 days
@@ -177,8 +177,8 @@ def _unloaded(plan: SourcePlan, found: Found) -> Unloaded:
             None,
         )
         if days is not None and age > days - SOON_DAYS:
-            unloaded.about_to_be_lost += 1
-    return unloaded
+            result.about_to_be_lost += 1
+    return result
 
 
 class _ClaudeSettings(msgspec.Struct, rename="camel"):

@@ -13,6 +13,13 @@ from agentlake.pipelines.orchestration.raw_assets import raw_asset
 from agentlake.pipelines.orchestration.sensor import sync_sensor
 from agentlake.pipelines.orchestration.sql_checks import sql_checks
 from agentlake.pipelines.orchestration.staging_assets import staging_assets
+from agentlake.pipelines.orchestration.upkeep import (
+    health,
+    health_check,
+    housekeeping,
+    replay,
+    schedules,
+)
 
 
 def build_defs(overrides: Mapping[str, object] | None = None) -> dg.Definitions:
@@ -25,7 +32,7 @@ def build_defs(overrides: Mapping[str, object] | None = None) -> dg.Definitions:
             staging_assets(list(sources), types),
             *model_assets(types, binder),
         ]
-        checks = sql_checks(binder)
+        checks = [*map(health_check, sources), *sql_checks(binder)]
     sync = dg.define_asset_job(
         "sync",
         dg.AssetSelection.all(),
@@ -35,7 +42,8 @@ def build_defs(overrides: Mapping[str, object] | None = None) -> dg.Definitions:
     return dg.Definitions(
         assets=assets,
         asset_checks=checks,
-        jobs=[sync],
+        jobs=[sync, health, housekeeping, replay],
+        schedules=schedules(sync.name),
         sensors=[sync_sensor(sync.name, specs)],
         resources={"lake": lake_resource, **(overrides or {})},
         executor=dg.in_process_executor,
