@@ -37,3 +37,6 @@ class Message(Fact, frozen=True, kw_only=True, gc=False, omit_defaults=True):
     entrypoint: str | None = None
     team: str | None = None
     agent_type: str | None = None
+    label: str | None = None
+    """Who speaks in a user message that no person typed, or through what: cron,
+    system, the name of a channel. Taken from a prefix, it is no longer in the text."""

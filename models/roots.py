@@ -3,6 +3,18 @@
 import msgspec
 
 
+class Listed(msgspec.Struct, frozen=True, kw_only=True):
+    """A list, kept by the agent, of folders elsewhere that hold more of its history.
+
+    `file` is a JSON file below the root, with an object for each folder: its text
+    `folder` is the folder, and if that is not absolute, it lies below its `above`.
+    """
+
+    file: str
+    folder: str
+    above: str
+
+
 class Root(msgspec.Struct, frozen=True, kw_only=True):
     """One place of a source: its default folders, and the variable that moves it.
 
@@ -15,8 +27,15 @@ class Root(msgspec.Struct, frozen=True, kw_only=True):
 
     `strip` is the last folder that people put into a path although the root
     lies above it: with `strip="projects"`, `~/.claude/projects` means `~/.claude`.
+
+    `listed` names a list below the root whose folders are roots as well.
+
+    `file_in` says that `env` names a file, which is the root itself: `discover` is
+    given its path. A relative one lies in the folder `file_in`.
     """
 
     default: tuple[str, ...]
     env: str | None = None
     strip: str | None = None
+    listed: Listed | None = None
+    file_in: str | None = None

@@ -35,7 +35,11 @@ class Session(Fact, frozen=True, kw_only=True, gc=False, omit_defaults=True):
     entrypoint: str | None = None
     provider: str | None = None
     category: str | None = None
-    """interactive, automated or system, where the format says it."""
+    """interactive, automated, cron or system, where the format says it."""
+    job: str | None = None
+    """The scheduled job that the session is a run of."""
+    channel: str | None = None
+    """Where its prompts come from (a messenger, a hook), if not from a terminal."""
     replay_base: str | None = None
     """Thread that this session refers to instead of copying it."""
     own_from_ordinal: int | None = None

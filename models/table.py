@@ -11,6 +11,7 @@ import msgspec
 from agentlake.models.block import Block
 from agentlake.models.compaction import Compaction
 from agentlake.models.fact import Fact
+from agentlake.models.gone import Gone
 from agentlake.models.link import Link
 from agentlake.models.message import Message
 from agentlake.models.session import Session
@@ -30,6 +31,7 @@ FACTS: tuple[type[Fact], ...] = (
     Turn,
     Compaction,
     Link,
+    Gone,
 )
 
 SQL_TYPES: dict[type, str] = {

@@ -16,7 +16,8 @@ class Turn(Fact, frozen=True, kw_only=True, gc=False, omit_defaults=True):
     session_id: str
     turn_id: str | None = None
     kind: str
-    """context (names the model), started, ended or user_message."""
+    """context (names the model), started, ended or user_message; run: the program was
+    started and goes on with the session."""
     model: str | None = None
     cwd: str | None = None
     began_at: Moment | None = None

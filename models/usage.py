@@ -1,6 +1,8 @@
 """What a request to a model cost in tokens, as one record shows it."""
 
-from typing import ClassVar
+from typing import Annotated, ClassVar
+
+import msgspec
 
 from agentlake.models.fact import Count, Fact, Moment, Usd
 
@@ -25,7 +27,18 @@ class Usage(Fact, frozen=True, kw_only=True, gc=False, omit_defaults=True):
     turn_id: str | None = None
     kind: str = "call"
     """call: the numbers of one request; counter: a running total with the last
-    request's numbers beside it; record: the vendor's own per-response record."""
+    request's numbers beside it; record: the vendor's own per-response record;
+    snapshot: a total that newer ones of the same `usage_key` replace; rest: the total
+    of a `scope`, of which only counts what its other rows do not show; leg: what the
+    end of a run told, of itself or of the session so far, with the number of requests
+    in `amount`; reply: the output of a reply, whose other tokens only the leg tells."""
+    usage_key: str | None = None
+    """Identity of the call, or of the total, where the ids above are none: copies of
+    one call have the same."""
+    scope: str | None = None
+    """What this is evidence of. Where one scope is told in several ways, only the
+    rows of the highest `trust` count."""
+    trust: int | None = None
     call_part: str = ""
     """Which extra request of the call this is (`advisor:0`); "" is the call itself."""
     provider: str | None = None
@@ -40,6 +53,17 @@ class Usage(Fact, frozen=True, kw_only=True, gc=False, omit_defaults=True):
     web_search_requests: Count | None = None
     service_tier: str | None = None
     reported_cost_usd: Usd | None = None
+    granularity: str = "call"
+    """What the numbers are of: a call, a turn or a session."""
+    is_estimated: bool | None = None
+    """Whether the agent itself guessed, or gives less than the whole."""
+    unit: str = "tokens"
+    """tokens, split as above; else (unsplit_tokens, credits, requests, or usd of who
+    tells nothing but a cost) the number is in `amount`, and no token is known."""
+    resets: bool | None = None
+    """For a snapshot: a smaller total began anew. Else it is an error of the source,
+    and the larger one stays."""
+    amount: Annotated[float, msgspec.Meta(ge=0, le=1e12)] | None = None
     is_final: bool | None = None
     """Whether the record knows why the reply ended."""
     ordinal: int | None = None

@@ -36,6 +36,7 @@ import msgspec
 
 from agentlake.models.errors import UserError, did_you_mean
 from agentlake.models.roots import Root
+from agentlake.pipelines.listed import listed_in
 from agentlake.pipelines.time_zone import checked_time_zone, machine_time_zone
 
 _T = TypeVar("_T")
@@ -84,6 +85,19 @@ class _File(msgspec.Struct, frozen=True, kw_only=True):
     prices: dict[str, Any] = {}
 
 
+def config_file(config: Path | None, environ: Mapping[str, str]) -> Path:
+    """The settings file: the one asked for, or its place if none is."""
+    own_home = _own_home(environ)
+    asked = _asked(config, environ, "AGENTLAKE_CONFIG", own_home)
+    folder = Path(_at_home(_with_variables(_CONFIG_FOLDER, environ), own_home))
+    return asked or folder / "agentlake" / "config.toml"
+
+
+def adapters_folder(config: Path) -> Path:
+    """Where users put adapters of their own: beside their settings file."""
+    return config.parent / "adapters"
+
+
 def load_settings(
     *,
     config: Path | None,
@@ -98,11 +112,8 @@ def load_settings(
     A file that was asked for by name must exist; the default one need not.
     """
     own_home = _own_home(environ)
-    config = _asked(config, environ, "AGENTLAKE_CONFIG", own_home)
-    must_exist = config is not None
-    if config is None:
-        folder = Path(_at_home(_with_variables(_CONFIG_FOLDER, environ), own_home))
-        config = folder / "agentlake" / "config.toml"
+    must_exist = _asked(config, environ, "AGENTLAKE_CONFIG", own_home) is not None
+    config = config_file(config, environ)
     file = _checked(_read_toml(config, must_exist=must_exist), _File, config, "")
 
     _refuse_unknown(file.sources, known_sources, config, "sources", "source")
@@ -149,15 +160,27 @@ def resolve_roots(
 
     The order is that of the user's `roots`, else of the declaration. Two names of
     one folder (a link, a mount) count once, so that no stream is loaded twice.
-    Whether the source is enabled is for the caller to ask.
+    Whether the source is enabled is for the caller to ask. A file is a place only
+    of a source that has a variable for one.
     """
     found: dict[tuple[int, int], Path] = {}
-    for place in _places(roots, settings, source, environ):
+    kinds = {stat.S_IFDIR} | {stat.S_IFREG for root in roots if root.file_in}
+    listed = next((root.listed for root in roots if root.listed), None)
+    places = list(_places(roots, settings, source, environ))
+    if listed:
+        places += [
+            more
+            for place in places
+            for more in listed_in(
+                place, listed, settings.home, is_other_home=settings.is_other_home
+            )
+        ]
+    for place in places:
         try:
             status = place.stat()
         except (OSError, ValueError):  # not there, not ours to see, or not a path
             continue
-        if stat.S_ISDIR(status.st_mode):
+        if stat.S_IFMT(status.st_mode) in kinds:
             found.setdefault((status.st_dev, status.st_ino), place.resolve())
     return list(found.values())
 
@@ -195,8 +218,11 @@ def _places(
             texts = [moved]
         else:
             texts = [text.strip() for text in moved.split(",") if text.strip()]
+        folder = _with_variables(root.file_in or "", environ)
         for text in texts:
-            place = Path(_at_home(text, settings.home)).absolute()
+            place = Path(
+                _at_home(folder, settings.home), _at_home(text, settings.home)
+            ).absolute()
             yield place.parent if place.name == root.strip else place
 
 

@@ -39,6 +39,45 @@ create or replace macro main.call_cost(usage, price) as
     end
 ;
 /*
+price_fits(usage, price): whether a rate is the one for a call: of its model, by its date,
+its hour, its service tier and the size of its prompt.
+
+why     A total of many calls has no prompt size: it fits only a rate that no size
+        changes.
+*/
+create or replace macro main.price_fits(usage, price) as
+    price.model = usage.model
+    and price.provider is not distinct from usage.provider
+    and price.service_tier is not distinct from usage.service_tier
+    and usage.called_at >= coalesce(price.valid_from, timestamptz '-infinity')
+    and usage.called_at < coalesce(price.valid_to, timestamptz 'infinity')
+    and cast(timezone('UTC', usage.called_at) as time)
+    >= coalesce(price.time_from, time '00:00:00')
+    and cast(timezone('UTC', usage.called_at) as time)
+    < coalesce(price.time_to, time '24:00:00')
+    and case
+        when usage.granularity = 'call'
+        then
+            coalesce(usage.input_tokens, 0)
+            + coalesce(usage.cache_read_tokens, 0)
+            + coalesce(usage.cache_write_tokens, 0)
+            > price.tier_above
+            and coalesce(usage.input_tokens, 0)
+            + coalesce(usage.cache_read_tokens, 0)
+            + coalesce(usage.cache_write_tokens, 0)
+            <= coalesce(price.tier_upto, 9223372036854775807)
+        else price.tier_above < 0 and price.tier_upto is null
+    end
+;
+/*
+beyond(total, known): how much of a total is more than what is known.
+
+why     `greatest` steps over nulls and would make 0 of a total that nobody knows.
+*/
+create or replace macro main.beyond(total, known) as
+    if(total is null, null, greatest(0, total - coalesce(known, 0)))
+;
+/*
 project_of(cwd): the folder that a working directory belongs to.
 
 why     Agents work in throw-away worktrees below the repository

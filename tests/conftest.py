@@ -3,8 +3,11 @@
 import json
 import os
 import shutil
+import sqlite3
+import tempfile
 from collections import Counter
 from contextlib import ExitStack
+from functools import cached_property
 from pathlib import Path
 
 import pytest
@@ -23,14 +26,32 @@ from agentlake.pipelines.warehouse.refresh import refresh
 LINEAGE = ("stream_id", "generation", "load_id")
 
 
+_SCRATCH = tempfile.TemporaryDirectory(prefix="agentlake-cases-")
+
+
 class Case:
     """One golden case: a home as an agent left it, and what has to be found in it."""
 
     def __init__(self, folder):
         self.folder = folder
         self.source, self.name = folder.parts[-2:]
-        self.home = folder / "home"
         self.id = f"{self.source}/{self.name}"
+
+    @cached_property
+    def home(self):
+        """The home; a copy with databases made of its .sql files, if it has some."""
+        home = self.folder / "home"
+        if not any(home.rglob("*.sql")):
+            return home
+        made = Path(_SCRATCH.name, self.source, self.name, "home")
+        if not made.exists():
+            shutil.copytree(home, made, copy_function=shutil.copy)
+            for script in made.rglob("*.sql"):
+                database = sqlite3.connect(script.with_suffix(""))
+                database.executescript(script.read_text())
+                database.close()
+                script.unlink()
+        return made
 
     @property
     def checks(self):
@@ -84,18 +105,29 @@ class Apart:
         for stream in self._adapter.discover(root, options):
             yield replace(stream, key=f"{home}|{stream.key}")
 
+    def explode(self, stream, data):
+        return self._adapter.explode(_own(stream), data)
+
+    def tables(self, stream):
+        return self._adapter.tables(_own(stream))
+
     def parse(self, record):
-        home, _, key = record.stream.key.partition("|")
-        own = replace(record, stream=replace(record.stream, key=key))
+        home, _, _ = record.stream.key.partition("|")
+        own = replace(record, stream=_own(record.stream))
         for found in self._adapter.parse(own):
             yield _prefixed(found, home) if isinstance(found, Fact) else found
+
+
+def _own(stream):
+    return replace(stream, key=stream.key.partition("|")[2])
 
 
 def _prefixed(fact, home):
     ids = {
         name: f"{home}|{value}"
         for name in fact.__struct_fields__
-        if name.endswith("_id") or name in ("counter", "replay_base")
+        if name.endswith("_id")
+        or name in ("counter", "replay_base", "scope", "usage_key")
         if (value := getattr(fact, name))
     }
     return replace(fact, **ids)

@@ -2,13 +2,16 @@
 
 import os
 import shutil
+import sqlite3
 import time
 from collections import Counter
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from conftest import plans
 
+from agentlake.adapters.sdk.contract import Stream
 from agentlake.pipelines.load import disk
 from agentlake.pipelines.load.changes import (
     MOST_LISTED,
@@ -21,7 +24,7 @@ from agentlake.pipelines.load.changes import (
     record,
 )
 from agentlake.pipelines.load.disk import Disk, Look, Seen
-from agentlake.pipelines.load.plan import SETTLED_AFTER_S
+from agentlake.pipelines.load.plan import SETTLED_AFTER_S, SourcePlan
 
 DAY = disk.FROZEN_AFTER_S
 NOW = 1_800_000_000.0
@@ -361,6 +364,43 @@ def test_what_cannot_be_looked_at_is_a_stream_and_no_error(home, monkeypatch):
     assert len(before.streams) == 4
     monkeypatch.setattr(disk, "look_at", look_at)
     assert known.look(TODAY + 100).whole != before.whole
+
+
+def test_a_database_is_looked_at_every_time_with_what_lies_beside_it(home):
+    path = home / "it.db"
+    with closing(sqlite3.connect(path, isolation_level=None)) as writer:
+        writer.execute("pragma journal_mode = wal")
+        writer.execute("create table rows (id integer)")
+        os.utime(path, (TODAY - 9 * DAY, TODAY - 9 * DAY))
+        known = Disk(SourcePlan(adapter=Database(path), roots=[path]))
+        before = known.look(TODAY).whole
+        assert known.look(TODAY + 1).whole == before
+        assert Disk(known.plan).look(TODAY + 2).whole == before
+        writer.execute("insert into rows values (1)")
+        assert known.look(TODAY + 3).whole != before
+        assert known.concerns(f"{path}-wal", is_new=False)
+
+
+class Database:
+    """An adapter with one stream; only to be looked at."""
+
+    SOURCE, PARSER_VERSION, ROOTS = "it", 1, ()
+
+    def __init__(self, path):
+        self.path = path
+
+    def discover(self, root, options):
+        yield Stream(path=str(self.path), key="it", reader="sqlite")
+
+
+def test_a_stream_without_a_file_is_loaded_now_and_then(tmp_path):
+    class Own(Database):
+        def discover(self, root, options):
+            yield Stream(path="service:it", key="it", reader="own")
+
+    known = Disk(SourcePlan(adapter=Own(None), roots=[tmp_path]))
+    looks = {known.look(TODAY + second).whole for second in range(5)}
+    assert len(looks) <= 2
 
 
 def test_a_link_that_leads_nowhere_and_one_to_itself_are_no_streams(home):

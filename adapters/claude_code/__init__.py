@@ -23,10 +23,19 @@ from functools import lru_cache
 from itertools import chain
 from pathlib import Path
 
+import msgspec
+
 from agentlake.adapters.claude_code import rows
 from agentlake.adapters.claude_code.facts import At, Facts
 from agentlake.adapters.claude_code.format import ROW, Row
-from agentlake.adapters.sdk.contract import Options, Reader, Record, Reject, Stream
+from agentlake.adapters.sdk.contract import (
+    Health,
+    Options,
+    Reader,
+    Record,
+    Reject,
+    Stream,
+)
 from agentlake.adapters.sdk.decode import untyped
 from agentlake.adapters.sdk.scan import files_below
 from agentlake.models.fact import Fact
@@ -154,3 +163,21 @@ def _of_row(record: Record, place: At) -> Iterable[Fact | Reject]:
     if rejects or row.session_kind:  # both are rare
         return chain(rejects, facts, rows.handed_over(row, at))
     return facts
+
+
+class _Settings(msgspec.Struct, rename="camel"):
+    cleanup_period_days: float | None = None
+
+
+def health(root: str) -> Health:
+    """Transcripts are deleted after 30 days, or what cleanupPeriodDays says."""
+    if not Path(root, "projects").is_dir():
+        return Health()
+    try:
+        said = msgspec.json.decode(
+            Path(root, "settings.json").read_bytes(), type=_Settings
+        )
+    except (OSError, msgspec.MsgspecError):
+        said = _Settings()
+    days = said.cleanup_period_days
+    return Health(deleted_after_days=30 if days is None else int(days))

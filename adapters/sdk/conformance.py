@@ -18,18 +18,22 @@ import shutil
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 import msgspec
 
 from agentlake.adapters.sdk.contract import (
     Adapter,
+    Chunk,
+    Explodes,
+    HasTables,
     Options,
+    ReadsItself,
     Record,
     Reject,
     Stream,
 )
-from agentlake.adapters.sdk.readers import document, jsonl
+from agentlake.adapters.sdk.readers import document, json_document, jsonl, sqlite
 from agentlake.adapters.sdk.run import facts_of
 from agentlake.models.fact import Fact
 
@@ -46,12 +50,19 @@ def streams_of(
     return list(adapter.discover(str(root), options or {}))
 
 
-def records_of(stream: Stream) -> Iterator[Record]:
+def records_of(adapter: Adapter, stream: Stream) -> Iterator[Record]:
     """All records of a stream, as the first load would take them."""
     if stream.reader == "document":
         read = document.read(stream.path, None)
         assert read is not None, f"{stream.path}: a first read must give something"
         yield Record(stream, 0, 0, "document", read[0])
+        return
+    if stream.reader != "jsonl":
+        place = 0
+        for chunk in _chunks(adapter, stream):
+            for one in chunk.records:
+                place = place + 1 if one.seq is None else one.seq
+                yield Record(stream, place, 0, one.key, one.data)
         return
     occurrences: Counter[str] = Counter()
     for batch in jsonl.read(stream.path, None):
@@ -64,12 +75,21 @@ def records_of(stream: Stream) -> Iterator[Record]:
             yield Record(stream, line.seq, line.offset, key, data)
 
 
+def _chunks(adapter: Adapter, stream: Stream) -> Iterator[Chunk]:
+    if stream.reader == "json_document":
+        explode = cast("Explodes", adapter).explode
+        return json_document.read(stream.path, lambda data: explode(stream, data), None)
+    if stream.reader == "sqlite":
+        return sqlite.read(stream.path, cast("HasTables", adapter).tables(stream), None)
+    return iter(cast("ReadsItself", adapter).read(stream, None, {}))
+
+
 def everything(adapter: Adapter, streams: Iterable[Stream]) -> Found:
     """Each record of these streams with its facts and rejects."""
     return [
         (record, *facts_of(adapter, record))
         for stream in streams
-        for record in records_of(stream)
+        for record in records_of(adapter, stream)
     ]
 
 
@@ -170,7 +190,7 @@ def keys_are_unique_within_a_stream(
     """So that a record is never taken for another one, nor loaded twice."""
     del scratch
     for stream in streams_of(adapter, root):
-        keys = Counter(record.key for record in records_of(stream))
+        keys = Counter(record.key for record in records_of(adapter, stream))
         twice = [key for key, count in keys.items() if count > 1]
         assert not twice, f"{stream.path}: keys given twice: {twice}"
 

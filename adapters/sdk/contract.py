@@ -5,7 +5,7 @@ The type checker holds the built-in ones to this Protocol (`adapters.registry`),
 and the conformance tests hold everyone's to its promises.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, Protocol, TypeAlias
 
 import msgspec
@@ -16,7 +16,18 @@ from agentlake.models.roots import Root
 Options: TypeAlias = Mapping[str, Any]
 """The source's own table of the settings file, handed on unread."""
 
-Reader: TypeAlias = Literal["jsonl", "document"]
+Reader: TypeAlias = Literal["jsonl", "document", "json_document", "sqlite", "own"]
+"""How a stream is read.
+
+jsonl           a record is a line
+document        a record is the whole file; each version of it is kept and counts
+json_document   the whole file, which `explode` takes apart into keyed records
+sqlite          a live database; a record is a row of one of `tables`
+own             the adapter's own `read`
+
+The last three give keyed records: one that changed is a new version, and what the
+newest version says takes the place of what older ones said.
+"""
 
 
 class Stream(msgspec.Struct, frozen=True, kw_only=True):
@@ -46,10 +57,79 @@ class Record(msgspec.Struct, frozen=True, gc=False):
     data: bytes
 
 
+class Keyed(msgspec.Struct, frozen=True, gc=False):
+    """One record of a stream that is not read line by line.
+
+    `key` says what it is (`messages/msg_1`): unique in the stream, and the same as
+    long as it is the same thing. `seq` is its place in the order of the data itself,
+    never in that of arrival; None counts on from the record before.
+    """
+
+    key: str
+    data: bytes
+    seq: int | None = None
+
+
+class Chunk(msgspec.Struct, frozen=True, kw_only=True):
+    """Some keyed records of one reading, and where the next reading goes on.
+
+    `cursor` is the reader's own and may be anything that JSON can hold. Of each key
+    prefix in `complete` this reading has given all records there are: what is
+    in raw below it and was not given is gone from the source.
+    """
+
+    records: list[Keyed]
+    cursor: Any
+    complete: tuple[str, ...] = ()
+
+
+class Table(msgspec.Struct, frozen=True, kw_only=True):
+    """One table of a database and how its rows are told apart and found again.
+
+    A record is a row as JSON: an object by column name, a blob as
+    `{"$blob": "<base64>"}`. Its key is `<name>/<key columns joined by />`.
+    """
+
+    name: str
+    key: tuple[str, ...]
+    """Columns that identify a row; with `group`, its column comes first."""
+    order: str = "rowid"
+    """SQL for a row's place in the data's own order: a number that counts up, or a
+    time in (milli)seconds since 1970. Never text."""
+    group: str | None = None
+    """Column of the parent. A group whose rows changed is read again as a whole, and
+    what is missing from it is gone."""
+    version: str | None = None
+    """SQL for a value that is another one after each change of a row: its updated
+    column, or `length(data)` where there is none better. None: the whole row."""
+    above: str | None = None
+    """Column that only rises for new and replaced rows (`id`, `rowid`). Then only
+    rows above the highest one seen are read; deletions are not noticed."""
+    where: str | None = None
+    """SQL that leaves rows out: what is secret or not history."""
+    without: tuple[str, ...] = ()
+    """Columns that are never selected: secrets, and what is large and derived."""
+    instead: Mapping[str, str] = {}
+    """SQL that is selected in place of a column, to leave out a part of it; under a
+    name that no column has, beside them: what a row of another table says of this one.
+    An older database that it does not fit goes without, as without `version` and
+    `order`."""
+
+
 class Reject(msgspec.Struct, frozen=True):
     """A record, or a part of one, that could not be understood, and why."""
 
     reason: str
+
+
+class Health(msgspec.Struct, frozen=True, kw_only=True):
+    """What an agent's own settings say about how long its history lasts."""
+
+    deleted_after_days: int | None = None
+    """It deletes what nobody wrote to for so many days; None: it deletes nothing."""
+    warnings: tuple[str, ...] = ()
+    """What is wrong or lost, in words a user can act on: history switched off, a
+    limit on how much is kept, a part of it that is encrypted."""
 
 
 class Adapter(Protocol):
@@ -75,4 +155,43 @@ class Adapter(Protocol):
     @staticmethod
     def parse(record: Record) -> Iterable[Fact | Reject]:
         """The facts of one record."""
+        ...
+
+
+class Explodes(Protocol):
+    """An adapter with streams that are read by `json_document`."""
+
+    @staticmethod
+    def explode(stream: Stream, data: bytes) -> Iterable[Keyed]:
+        """The records of a whole file. Pure, like `parse`.
+
+        Raises Unreadable for a file that is half written: it is read again later.
+        """
+        ...
+
+
+class HasTables(Protocol):
+    """An adapter with streams that are read by `sqlite`."""
+
+    @staticmethod
+    def tables(stream: Stream) -> Sequence[Table]:
+        """The tables of this database that are read; others are never touched."""
+        ...
+
+
+class ReadsItself(Protocol):
+    """An adapter with streams that no reader of the SDK reads: an API, an export."""
+
+    @staticmethod
+    def read(stream: Stream, cursor: Any, options: Options) -> Iterator[Chunk]:
+        """What is new since `cursor`, which is None at first."""
+        ...
+
+
+class TellsHealth(Protocol):
+    """An adapter that knows what its agent does to its history."""
+
+    @staticmethod
+    def health(root: str) -> Health:
+        """What the agent's settings below `root` say; only small files are read."""
         ...

@@ -53,6 +53,18 @@ class Decoder(Generic[T]):
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             return self._salvage(data)
 
+    def within(self, text: str | None, otherwise: T) -> tuple[T, list[Reject]]:
+        """JSON in a text of a record; `otherwise`, and why, if it cannot be read.
+
+        No text, or an empty one, is nothing to complain about.
+        """
+        if not text:
+            return otherwise, []
+        try:
+            return self.decode(text.encode())
+        except Unreadable as error:
+            return otherwise, [Reject(str(error))]
+
     def _salvage(self, data: bytes) -> tuple[T, list[Reject]]:
         value = untyped(data)
         reason = ""
@@ -119,7 +131,8 @@ def _repair(value: Any, reason: str, *, whole: bool) -> Reject | None:
     Raises LookupError when the message points nowhere.
     """
     found = _at.search(reason)
-    steps = _step.findall(found["path"]) if found else []
+    # msgspec does not say at which key of a mapping: then all of it is odd.
+    steps = _step.findall(found["path"].partition("[...]")[0]) if found else []
     if not steps:
         raise LookupError(reason)
     if whole:

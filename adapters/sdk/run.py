@@ -1,15 +1,23 @@
-"""Run an adapter's `parse` on a record; whatever happens, facts or rejects come out.
+"""Run what an adapter says, whatever happens.
 
-The only broad `except` of the project: an adapter, built in or not, must never
-cost more than the record that it stumbled over.
+The only broad `except`s of a load: an adapter, built in or not, must never cost more
+than the record, the stream or the source that it stumbled over.
 """
 
-from collections.abc import Iterable
-from typing import Protocol
+import traceback
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Protocol, TypeVar
 
 from agentlake.adapters.sdk.contract import Record, Reject
 from agentlake.adapters.sdk.decode import Unreadable
+from agentlake.models.errors import SourceError
 from agentlake.models.fact import Fact
+
+_OWN = str(Path(__file__).parent.parent)
+"""Where the built-in adapters are: their lines are no help to a user."""
+
+T = TypeVar("T")
 
 
 class Parses(Protocol):
@@ -37,5 +45,39 @@ def facts_of(adapter: Parses, record: Record) -> tuple[list[Fact], list[Reject]]
     except Unreadable as error:
         rejects.append(Reject(str(error)))
     except Exception as error:  # noqa: BLE001 - the module says why
-        rejects.append(Reject(f"{type(error).__name__} in parse: {error}"))
+        file = getattr(adapter, "__file__", None) or _OWN
+        if file.startswith(_OWN):
+            reason = f"{type(error).__name__} in parse: {error}"
+        else:
+            reason = f"{place_of_error(error, file)} (in parse)"
+        rejects.append(Reject(reason))
     return facts, rejects
+
+
+def guarded(adapter: object, make: Callable[[], Iterable[T]]) -> Iterator[T]:
+    """What an adapter's function gives; what it raises becomes a SourceError.
+
+    What says that a file cannot be read now (OSError, EOFError, Unreadable, and what
+    readers raise) passes as it is.
+    """
+    file = getattr(adapter, "__file__", None) or ""
+    try:
+        yield from make()
+    except (OSError, EOFError, Unreadable, SourceError):
+        raise
+    except Exception as error:
+        if type(error).__module__ in ("sqlite3", "backports.zstd", "compression.zstd"):
+            raise
+        raise SourceError(place_of_error(error, file)) from error
+
+
+def place_of_error(error: BaseException, file: str) -> str:
+    """What went wrong, and in which line of this file, or of the one it came to."""
+    what = f"{type(error).__name__}: {error}"
+    if isinstance(error, SyntaxError) and error.filename:
+        return f"{error.filename}, line {error.lineno}: {error.msg}"
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [frame for frame in frames if frame.filename == file]
+    for frame in (own or frames)[-1:]:
+        return f"{frame.filename}, line {frame.lineno}: {what}"
+    return what

@@ -1,13 +1,36 @@
 """Small total functions from what a vendor writes to what a fact holds."""
 
+import re
+from datetime import UTC, datetime
 from typing import Any
+from urllib.parse import unquote
+
+import msgspec
 
 from agentlake.adapters.sdk.decode import encode
+
+_any = msgspec.json.Decoder(msgspec.Raw)
+
+_MILLISECONDS = 1e11  # a larger time is no number of seconds
+_EARLIEST = 946_684_800  # the year 2000: what is before or after a century is garbage
+_LATEST = 4_102_444_800
+_DRIVE = re.compile("/[A-Za-z]:/")
 
 
 def json_text(value: Any) -> str | None:
     """A value as compact JSON text; None stays None."""
     return None if value is None else encode(value).decode()
+
+
+def raw_json(value: Any) -> str | None:
+    """Arguments as JSON text: verbatim where they were written as such a text."""
+    if isinstance(value, str):
+        try:
+            _any.decode(value)
+        except (msgspec.DecodeError, RecursionError):
+            return json_text(value)
+        return value
+    return json_text(value)
 
 
 def first_line(text: str | None, limit: int = 200) -> str | None:
@@ -16,3 +39,34 @@ def first_line(text: str | None, limit: int = 200) -> str | None:
         if stripped := line.strip():
             return stripped[:limit]
     return None
+
+
+def from_epoch(number: float | None) -> datetime | None:
+    """A time in seconds or milliseconds since 1970; None when it is no date of ours."""
+    if number is None:
+        return None
+    seconds = number / 1000 if number > _MILLISECONDS else number
+    if not _EARLIEST <= seconds <= _LATEST:
+        return None
+    return datetime.fromtimestamp(seconds, UTC)
+
+
+def moment(value: float | str | None) -> datetime | None:
+    """A time as vendors write it: ISO text, or (milli)seconds since 1970.
+
+    What is none of these is no time: None.
+    """
+    if isinstance(value, str):
+        try:
+            return datetime.fromisoformat(value)
+        except ValueError:
+            return None
+    return from_epoch(value)
+
+
+def file_path(uri: str | None) -> str | None:
+    """The path that a `file://` address means; anything else stays as it is."""
+    if uri is None or not uri.startswith("file://"):
+        return uri
+    path = unquote(uri.removeprefix("file://"))
+    return path[1:] if _DRIVE.match(path) else path

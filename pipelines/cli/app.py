@@ -26,18 +26,25 @@ def main(
         if reconfigure := getattr(stream, "reconfigure", None):
             reconfigure(errors="replace")
     try:
-        from agentlake.adapters.registry import BUILT_IN
-        from agentlake.pipelines.settings import load_settings
+        from agentlake.adapters import registry
+        from agentlake.pipelines.settings import (
+            adapters_folder,
+            config_file,
+            load_settings,
+        )
 
         environ = os.environ if environ is None else environ
+        registry.use_folder(adapters_folder(config_file(args.config, environ)))
         settings = load_settings(
             config=args.config,
             home=args.home,
             warehouse=args.warehouse,
             environ=environ,
-            known_sources=BUILT_IN,
+            known_sources=registry.names(),
         )
-        command = import_module(f"agentlake.pipelines.cli.{args.command}")
+        command = import_module(
+            f"agentlake.pipelines.cli.{args.command.replace('-', '_')}"
+        )
         code: int = command.run(args, settings, environ)
         sys.stdout.flush()
     except UserError as error:

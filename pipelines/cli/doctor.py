@@ -49,6 +49,9 @@ def _lines(health: Health) -> Iterator[str]:
     for one in health.sources:
         yield ""
         yield from _source(one, zone, Path(health.home))
+    for reason in health.broken:
+        yield ""
+        yield f"! broken     an adapter of yours was left out: {reason}"
     if health.unpriced:
         yield ""
         yield "unpriced     calls of these models have no known cost:"
@@ -84,9 +87,30 @@ def _source(one: SourceHealth, zone: ZoneInfo, home: Path) -> Iterator[str]:
             f"  newest     loaded {_local(one.last_loaded_at, zone)},"
             f" message {_local(one.last_message_at, zone)}"
         )
+    yield from _attention(one)
+
+
+def _attention(one: SourceHealth) -> Iterator[str]:
+    """What is not as it should be; in ! what needs the user."""
     if one.waiting:
         verb = "ends" if one.waiting == 1 else "end"
         yield f"  waiting    {counted(one.waiting, 'stream')} {verb} in half a line"
+    if one.problem:
+        yield f"! broken     {one.problem}; this source was left out"
+    for warning in one.warnings:
+        yield f"! agent      {warning}"
+    if one.moved:
+        yield "  moved      none of its folders is there now; what was loaded is kept"
+    if one.gone:
+        yield f"  deleted    {counted(one.gone, 'message')} by the agent, kept here"
+    if one.rewritten:
+        yield f"  rewritten  {counted(one.rewritten, 'stream')} by the agent, both kept"
+    for path in one.not_understood[:_MOST_SHOWN]:
+        yield f"  unknown    {path}: no record of it was understood; kept in raw"
+    yield from _not_read(one)
+
+
+def _not_read(one: SourceHealth) -> Iterator[str]:
     for place in one.deferred[:_MOST_SHOWN]:
         yield f"! deferred   {place.path}: {place.reason}; retried by the next load"
     yield from _more(len(one.deferred))

@@ -8,6 +8,7 @@ from argparse import Namespace
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from agentlake.adapters.registry import added
 from agentlake.adapters.sdk.contract import Stream
 from agentlake.models.errors import UserError
 from agentlake.pipelines.cli.places import places
@@ -26,6 +27,9 @@ _COLUMNS = [
 ]
 _MOST_SHOWN = 10
 _EVERY_S = 0.1
+_LEFT_OUT = (
+    "  left out; the other sources were loaded, and what it loaded earlier is kept"
+)
 
 
 def run(args: Namespace, settings: Settings, environ: Mapping[str, str]) -> int:
@@ -48,8 +52,11 @@ def run(args: Namespace, settings: Settings, environ: Mapping[str, str]) -> int:
         print(as_table(result.report.sources.values(), settings.home))
         print_summary(result)
     print_deferred(result.report)
-    fine = result.report.complete and not (
-        args.strict and result.report.total("rejects")
+    print_left_out(result.report)
+    fine = (
+        result.report.complete
+        and not added().broken
+        and not (args.strict and result.report.total("rejects"))
     )
     return 0 if fine else 1
 
@@ -148,6 +155,17 @@ def print_deferred(report: LoadReport) -> None:
         print(f"{text}\n  not loaded now; the next load tries again", file=sys.stderr)
     if (more := len(deferred) - _MOST_SHOWN) > 0:
         print(f"... and {more:,} more: `agentlake doctor`", file=sys.stderr)
+
+
+def print_left_out(report: LoadReport) -> None:
+    """Each adapter that could not be used, and where it is broken; to stderr."""
+    for one in report.sources.values():
+        if one.problem:
+            print(f"{one.source}: {clean(one.problem)}", file=sys.stderr)
+            print(_LEFT_OUT, file=sys.stderr)
+    for reason in added().broken.values():
+        print(f"an adapter of yours: {clean(reason)}", file=sys.stderr)
+        print(_LEFT_OUT, file=sys.stderr)
 
 
 def as_json(result: SyncResult, settings: Settings) -> str:

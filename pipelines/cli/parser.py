@@ -63,6 +63,8 @@ def make_parser() -> ArgumentParser:
         _rejects,
         _verify,
         _replay,
+        _new_source,
+        _check_source,
         _demo,
         _ui,
         _service,
@@ -302,3 +304,44 @@ def _positive(text: str) -> int:
         msg = "must be a number above 0"
         raise ArgumentTypeError(msg)
     return int(text)
+
+
+def _new_source(commands: _Commands) -> None:
+    parser = _command(
+        commands,
+        "new-source",
+        "begin an adapter of your own for another agent",
+        "Writes a module, a home to try it on and a test into the adapters folder\n"
+        "beside your settings file. What is there already is never written over.",
+        "new-source acme_code",
+    )
+    _name_and_folder(parser)
+
+
+def _check_source(commands: _Commands) -> None:
+    parser = _command(
+        commands,
+        "check-source",
+        "say what an adapter still lacks",
+        "Runs the promises that every adapter keeps on its homes, and counts what it\n"
+        "gives. Exit code 1: a promise is broken.",
+        "check-source acme_code",
+        "check-source acme_code --on ~/.acme",
+    )
+    _name_and_folder(parser)
+    parser.add_argument(
+        "--on",
+        type=Path,
+        metavar="DIR",
+        help="a folder such as `discover` is given, instead of the source's own homes",
+    )
+
+
+def _name_and_folder(parser: ArgumentParser) -> None:
+    parser.add_argument("name", metavar="NAME", help="its short name, like acme_code")
+    parser.add_argument(
+        "--folder",
+        type=Path,
+        metavar="DIR",
+        help="the adapters folder (default: beside the settings file)",
+    )

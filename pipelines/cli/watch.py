@@ -9,7 +9,7 @@ from pathlib import Path
 from threading import Event
 from zoneinfo import ZoneInfo
 
-from agentlake.models.errors import UserError
+from agentlake.models.errors import SourceError, UserError
 from agentlake.pipelines.cli.load import Progress, print_deferred
 from agentlake.pipelines.cli.table import clean, counted, duration
 from agentlake.pipelines.load.report import LoadReport
@@ -97,7 +97,7 @@ class _Lines:
         print_deferred(report)
 
     def failed(self, sources: Collection[str], error: Exception) -> None:
-        what = str(error) if isinstance(error, UserError) else repr(error)
+        what = str(error) if isinstance(error, UserError | SourceError) else repr(error)
         text = f"{', '.join(sources)}: {what} Tried again by itself."
         if text != self._failure:  # once, not with every try
             self._failure = text

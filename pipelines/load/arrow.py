@@ -56,13 +56,16 @@ def fact_arrays(own: tuple[Column, ...], facts: list[Fact]) -> list[pa.Array]:
     return arrays
 
 
-def payload_arrays(data: list[bytes]) -> tuple[pa.Array, pa.Array]:
-    """The records as text; those that are no UTF-8 as bytes in the second array."""
+def payload_arrays(data: list[bytes | None]) -> tuple[pa.Array, pa.Array]:
+    """The records as text; those that are no UTF-8 as bytes in the second array.
+
+    None, for a record that is gone, is in neither.
+    """
     texts = _texts(data)
     try:
         texts.validate(full=True)
     except pa.ArrowInvalid:
-        good = [item if _is_text(item) else None for item in data]
+        good = [item if item is None or _is_text(item) else None for item in data]
         bad = [
             None if text is not None else item
             for item, text in zip(data, good, strict=True)

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from agentlake.adapters.sdk.contract import Record, Reject
 from agentlake.models.fact import Fact
 from agentlake.models.table import LINEAGE, columns
+from agentlake.pipelines.load.keyed import GONE
 from agentlake.pipelines.warehouse.connect import Connection
 from agentlake.pipelines.warehouse.schema import raw_table
 
@@ -48,6 +49,8 @@ class Batch:
         self._of_record: defaultdict[type[Fact], list[int]] = defaultdict(list)
         self._parts: defaultdict[type[Fact], list[int]] = defaultdict(list)
         self._rejects: list[tuple[int, str]] = []
+        self.replaced: list[tuple[int, str, bool]] = []
+        """Records whose older versions make room: stream, key, whether it has usage."""
 
     @property
     def rejects(self) -> int:
@@ -112,7 +115,12 @@ class Batch:
 
         values = self._lineage(range(len(self._records)))
         del values["source"]  # the table is the source's own
-        payload, damaged = payload_arrays([record.data for record in self._records])
+        payload, damaged = payload_arrays(
+            [
+                None if place.content_hash == GONE else record.data
+                for record, place in zip(self._records, self._places, strict=True)
+            ]
+        )
         return values | {
             "record_key": [record.key for record in self._records],
             "content_hash": [place.content_hash for place in self._places],

@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
+from typing import Any
 
 import msgspec
 
@@ -61,8 +62,8 @@ def new_checkpoint(source: str, stream: Stream, load_id: int) -> Checkpoint:
 
 _SELECT = """
     select
-        stream_id, source, key, path, reader, device, inode, size, mtime_ns, cursor,
-        generation, parser_version, records, status, reason,
+        stream_id, source, key, path, reader, device, inode, size, mtime_ns, beside,
+        cursor, generation, parser_version, records, status, reason,
         epoch_us(first_loaded_at), epoch_us(loaded_at), epoch_us(missing_since), load_id
     from meta.streams"""
 
@@ -83,11 +84,14 @@ def checkpoints(
 def _from_row(row: Sequence[object]) -> Checkpoint:
     names = ("stream_id", "source", "key", "path", "reader")
     rest = ("cursor", "generation", "parser_version", "records", "status", "reason")
-    signature = None if row[6] is None else Signature(*row[5:9])  # type: ignore[arg-type]
-    values = dict(zip((*names, *rest), (*row[:5], *row[9:15]), strict=True))
+    signature = None
+    if row[6] is not None:
+        looks: Any = row[5:10]
+        signature = Signature(*looks)
+    values = dict(zip((*names, *rest), (*row[:5], *row[10:16]), strict=True))
     moments = [
         None if us is None else datetime.fromtimestamp(us / 1e6, UTC)  # type: ignore[operator]
-        for us in row[15:18]
+        for us in row[16:19]
     ]
     return Checkpoint(
         **values,  # type: ignore[arg-type]
@@ -95,7 +99,7 @@ def _from_row(row: Sequence[object]) -> Checkpoint:
         first_loaded_at=moments[0],  # type: ignore[arg-type]
         loaded_at=moments[1],  # type: ignore[arg-type]
         missing_since=moments[2],
-        load_id=row[18],  # type: ignore[arg-type]
+        load_id=row[19],  # type: ignore[arg-type]
     )
 
 

@@ -22,7 +22,11 @@ FROZEN_AFTER_S = 86_400.0
 FROZEN_AT_ONCE = 2_500
 """Frozen files that one look stats: 50,000 are seen in twenty looks."""
 LIST_EVERY_S = 60.0
-_FREEZE = frozenset({"jsonl", "document"})  # a database is written to beside its file
+_FREEZE = frozenset(
+    {"jsonl", "document", "json_document"}
+)  # a database is written to beside its file
+_UNTOLD_NS = 600 * 10**9
+"""How often a stream is loaded of which only its adapter can tell what is new."""
 _COARSE_NS = 2 * 10**9
 """How coarse the times of folders may be: FAT counts in two seconds."""
 
@@ -51,9 +55,15 @@ def name_of(source: str, key: str) -> int:
 
 
 def look_at(stream: Stream, path: str) -> Signature:
-    """The stream's signature: what is compared here, and nowhere else. OSError."""
-    del stream
-    return signature_of(path)
+    """The stream's signature; of one that has no file, a new one now and then.
+
+    Raises OSError.
+    """
+    found = signature_of(path, stream.reader)
+    if stream.reader == "own" and not found.device:
+        at = found.mtime_ns // _UNTOLD_NS * _UNTOLD_NS
+        return msgspec.structs.replace(found, mtime_ns=at)
+    return found
 
 
 class _Entry(msgspec.Struct, gc=False):
@@ -185,7 +195,7 @@ class Disk:
             found = look_at(entry.stream, entry.path)
         except OSError as error:
             found = error.errno or errno.EIO
-        if found != entry.signature or name not in self._streams:
+        if name not in self._streams or _differs(found, entry.signature):
             self._forget(name)
             entry.signature = found
             if found not in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP):
@@ -199,18 +209,25 @@ class Disk:
             self._hot.discard(name)
 
     def _remember(self, name: int, entry: _Entry, found: Signature | int) -> None:
-        text = f"{name}\0{entry.stream.path}\0{found!r}".encode(errors="replace")
+        told = found if isinstance(found, int) else found.digestible
+        text = f"{name}\0{entry.stream.path}\0{told}".encode(errors="replace")
         looks = xxhash.xxh3_64_intdigest(text) or 1  # 0 stands for: not loaded
         if isinstance(found, int):
             seen = Seen(looks, 0, time.time_ns())
         else:
-            seen = Seen(looks, found.size, found.mtime_ns)
+            seen = Seen(looks, found.size, found.changed_ns)
         self._streams[name] = seen
         self._whole ^= looks
 
     def _forget(self, name: int) -> None:
         if (seen := self._streams.pop(name, None)) is not None:
             self._whole ^= seen.looks
+
+
+def _differs(found: Signature | int, old: Signature | int | None) -> bool:
+    if isinstance(found, Signature) and isinstance(old, Signature):
+        return not found.is_unchanged(old)
+    return found != old
 
 
 def _mtime(folder: str) -> int:

@@ -5,15 +5,19 @@ Only looks: agents' files are listed and stat-ed, the warehouse is read.
 
 import os
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import duckdb
 import msgspec
 
-from agentlake.adapters.registry import adapters
+from agentlake.adapters.registry import adapters, added
+from agentlake.adapters.sdk.contract import Health as Told
+from agentlake.adapters.sdk.run import guarded
+from agentlake.models.errors import SourceError
 from agentlake.pipelines.load.plan import Found, SourcePlan, look
 from agentlake.pipelines.load.sync import plans
 from agentlake.pipelines.settings import Settings
@@ -66,6 +70,18 @@ class SourceHealth(msgspec.Struct, kw_only=True):
     rejects: int | None = None
     last_rejects: list[Place] = []
     deferred: list[Place] = []
+    problem: str | None = None
+    """Why its adapter cannot be used."""
+    warnings: list[str] = []
+    """What its agent's settings do to its history."""
+    gone: int | None = None
+    """Messages that the agent has deleted since they were loaded, and are kept."""
+    rewritten: int | None = None
+    """Streams whose earlier content the agent replaced; both are kept."""
+    not_understood: list[str] = []
+    """Streams all of whose records were rejected: maybe a new version of the format."""
+    moved: bool = False
+    """Whether history was loaded from it, and none of its folders is there now."""
 
 
 class Unpriced(msgspec.Struct, frozen=True):
@@ -89,12 +105,17 @@ class Health(msgspec.Struct, kw_only=True):
     """Who holds the warehouse, if somebody does."""
     sources: list[SourceHealth] = []
     unpriced: list[Unpriced] = []
+    broken: list[str] = []
+    """Adapters of the user's that cannot be used, and why."""
 
     @property
     def is_fine(self) -> bool:
-        """Whether nothing is deferred or about to be lost."""
-        return not any(
-            one.deferred or (one.unloaded and one.unloaded.about_to_be_lost)
+        """Whether nothing is deferred, broken or about to be lost."""
+        return not self.broken and not any(
+            one.deferred
+            or one.problem
+            or one.warnings
+            or (one.unloaded and one.unloaded.about_to_be_lost)
             for one in self.sources
         )
 
@@ -121,6 +142,7 @@ def examine(settings: Settings, environ: Mapping[str, str]) -> Health:
             health.sources.append(one)
         if health.busy is None:
             health.unpriced = _unpriced(connection)
+    health.broken = list(added().broken.values())
     return health
 
 
@@ -143,28 +165,28 @@ def _opened(warehouse: Path, health: Health) -> Iterator[Connection]:
 def _look(
     connection: Connection, plan: SourcePlan, one: SourceHealth, *, is_known: bool
 ) -> None:
-    one.found = bool(plan.roots)
+    one.found = bool(plan.roots) or not plan.adapter.ROOTS
     one.roots = [str(root) for root in plan.roots]
     one.looked_in = list(plan.looked_in)
-    found = look(connection, plan, load_id=0)
+    periods = told(plan, one)
+    try:
+        found = look(connection, plan, load_id=0)
+    except SourceError as error:
+        one.problem = str(error)
+        return
     one.streams_on_disk = found.streams
     if is_known:
         one.deferred += [Place(item.path, None, why) for item, why in found.unreadable]
-        one.unloaded = unloaded(plan, found)
+        one.unloaded = unloaded(found, periods)
 
 
-def unloaded(plan: SourcePlan, found: Found) -> Unloaded:
+def unloaded(found: Found, periods: Mapping[str, int]) -> Unloaded:
     """How old what is not loaded is, measured against the agent's clean-up."""
     result = Unloaded(streams=len(found.work) + len(found.unreadable))
     now = time.time()
-    periods = {
-        f"{root}{os.sep}": days
-        for root in plan.roots
-        if (days := deleted_after_days(plan.adapter.SOURCE, root)) is not None
-    }
     result.deleted_after_days = min(periods.values(), default=None)
     for work in found.work:
-        age = int(now - work.signature.mtime_ns / 1e9) // _DAY_S
+        age = int(now - work.signature.changed_ns / 1e9) // _DAY_S
         if result.oldest_age_days is None or age > result.oldest_age_days:
             result.oldest_age_days = age
             result.oldest_path = work.stream.path
@@ -181,21 +203,26 @@ def unloaded(plan: SourcePlan, found: Found) -> Unloaded:
     return result
 
 
-class _ClaudeSettings(msgspec.Struct, rename="camel"):
-    cleanup_period_days: float | None = None
+def told(plan: SourcePlan, one: SourceHealth) -> dict[str, int]:
+    """What the adapter knows of its agent's habits; the clean-up period by folder."""
+    periods: dict[str, int] = {}
+    tell = getattr(plan.adapter, "health", None)
+    if tell is None:
+        return periods
+    for root in plan.roots:
+        said = None
+        with suppress(SourceError, OSError):
+            (said,) = guarded(plan.adapter, partial(_one, tell, root))
+        if said is None:
+            continue
+        one.warnings += [f"{root}: {warning}" for warning in said.warnings]
+        if said.deleted_after_days is not None:
+            periods[f"{root}{os.sep}"] = said.deleted_after_days
+    return periods
 
 
-def deleted_after_days(source: str, root: Path) -> int | None:
-    """The agent's clean-up period below this root, None where it deletes nothing."""
-    if source != "claude_code" or not (root / "projects").is_dir():
-        return None
-    try:
-        said = msgspec.json.decode(
-            (root / "settings.json").read_bytes(), type=_ClaudeSettings
-        )
-    except (OSError, msgspec.MsgspecError):
-        said = _ClaudeSettings()
-    return 30 if said.cleanup_period_days is None else int(said.cleanup_period_days)
+def _one(tell: Callable[[str], Told], root: Path) -> list[Told]:
+    return [tell(str(root))]
 
 
 def _ask(connection: Connection, one: SourceHealth) -> None:
@@ -239,6 +266,33 @@ def _ask(connection: Connection, one: SourceHealth) -> None:
     ).fetchall()
     one.rejects = rejects[0][3] if rejects else 0
     one.last_rejects = [Place(path, line, reason) for path, line, reason, _ in rejects]
+    ((one.gone,),) = connection.execute(
+        "select count(*) from staging.gone"
+        " where source = $1 and message_id is not null",
+        source,
+    ).fetchall()
+    ((one.rewritten,),) = connection.execute(
+        "select count(*) from meta.streams"
+        " where source = $1 and generation > 0 and reader = 'jsonl'",
+        source,
+    ).fetchall()
+    one.not_understood = [
+        path
+        for (path,) in connection.execute(
+            """
+            select streams.path
+            from meta.streams as streams
+            inner join (
+                select stream_id, count(distinct (generation, seq)) as records
+                from meta.rejects where source = $1 group by stream_id
+            ) as rejected using (stream_id)
+            where streams.records > 0 and rejected.records >= streams.records
+            order by streams.path
+            """,
+            source,
+        ).fetchall()
+    ]
+    one.moved = bool(one.streams) and one.enabled and not one.found
 
 
 def _unpriced(connection: Connection) -> list[Unpriced]:

@@ -13,7 +13,8 @@ from datetime import UTC, datetime
 
 import msgspec
 
-from agentlake.adapters.sdk.readers.document import TooLarge
+from agentlake.adapters.sdk.decode import Unreadable
+from agentlake.models.errors import SourceError
 from agentlake.pipelines.load.checkpoint import Checkpoint, save
 from agentlake.pipelines.load.plan import Found, Selects, SourcePlan, Work, look
 from agentlake.pipelines.load.read import Piece, pieces
@@ -52,7 +53,7 @@ def load(
     ensure(connection, [plan.adapter.SOURCE for plan in plans])
     run = _Load(connection, plans, on_progress, refresh)
     work = [one for plan in plans for one in run.look(plan, selects)]
-    work.sort(key=lambda one: one.signature.mtime_ns, reverse=True)
+    work.sort(key=lambda one: one.signature.changed_ns, reverse=True)
     with _without_garbage_collection():
         run.read_all(work)
     refresh(connection)
@@ -82,7 +83,11 @@ class _Load:
     def look(self, plan: SourcePlan, selects: Selects | None) -> list[Work]:
         """What there is to read of one source; replayed first if its parser changed."""
         with _timed(self.report.sources[plan.adapter.SOURCE]) as part:
-            found = look(self._connection, plan, self.report.load_id, selects)
+            try:
+                found = look(self._connection, plan, self.report.load_id, selects)
+            except SourceError as error:
+                part.problem = str(error)
+                return []
             if found.outdated:
                 with transaction(self._connection):
                     part.replayed = replay(
@@ -121,7 +126,9 @@ class _Load:
 def _new_report(connection: Connection, plans: Sequence[SourcePlan]) -> LoadReport:
     sources = [
         SourceReport(
-            source=plan.adapter.SOURCE, found=bool(plan.roots), looked_in=plan.looked_in
+            source=plan.adapter.SOURCE,
+            found=bool(plan.roots) or not plan.adapter.ROOTS,
+            looked_in=plan.looked_in,
         )
         for plan in plans
     ]
@@ -197,13 +204,17 @@ def _advanced(checkpoint: Checkpoint, work: Work, piece: Piece) -> Checkpoint:
 
 
 def _unreadable() -> tuple[type[Exception], ...]:
-    """What a file that cannot be read now raises; the archive library only if used."""
+    """What a file that cannot be read now raises; of libraries only if one is used."""
     damaged = [
-        module.ZstdError
-        for name in ("compression.zstd", "backports.zstd")
+        getattr(module, error)
+        for name, error in (
+            ("compression.zstd", "ZstdError"),
+            ("backports.zstd", "ZstdError"),
+            ("sqlite3", "Error"),
+        )
         if (module := sys.modules.get(name)) is not None
     ]
-    return (OSError, EOFError, TooLarge, HalfWritten, *damaged)
+    return (OSError, EOFError, HalfWritten, Unreadable, SourceError, *damaged)
 
 
 @contextmanager

@@ -8,11 +8,13 @@ import errno
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 import msgspec
 
-from agentlake.adapters.sdk.contract import Adapter, Options, Stream
+from agentlake.adapters.sdk.contract import Adapter, Options, Reader, Stream
+from agentlake.adapters.sdk.run import guarded
 from agentlake.pipelines.load.checkpoint import (
     Checkpoint,
     checkpoints,
@@ -34,6 +36,17 @@ class SourcePlan(msgspec.Struct, frozen=True, kw_only=True):
     looked_in: Sequence[str] = ()
     options: Options = {}
 
+    def streams(self) -> Iterator[Stream]:
+        """What the adapter finds in all its places.
+
+        A source without any is asked once: its settings say where to look. Raises
+        SourceError.
+        """
+        discover = self.adapter.discover
+        places = [str(root) for root in self.roots] if self.adapter.ROOTS else [""]
+        for place in places:
+            yield from guarded(self.adapter, partial(discover, place, self.options))
+
 
 class Work(msgspec.Struct, frozen=True, kw_only=True):
     """One stream to be read on, and what was known of it before."""
@@ -45,6 +58,7 @@ class Work(msgspec.Struct, frozen=True, kw_only=True):
     signature: Signature
     checkpoint: Checkpoint
     settled: bool
+    options: Options = {}
 
 
 class Found(msgspec.Struct, kw_only=True):
@@ -93,12 +107,13 @@ def look(
     seen: set[tuple[int, int]] = set()
     for number, (path, stream) in streams.items():
         before = known.get(number) or new_checkpoint(source, stream, load_id)
-        signature = _signature(found, before, path)
+        signature = _signature(found, before, path, stream.reader)
         if signature is None or (signature.device, signature.inode) in seen:
             continue  # unreadable, or one file under two names
         seen.add((signature.device, signature.inode))
         settled = signature.mtime_ns / 1e9 < time.time() - SETTLED_AFTER_S
-        if before.signature != signature or (settled and before.status == "waiting"):
+        is_waiting = before.status == "waiting"
+        if not signature.is_unchanged(before.signature) or (settled and is_waiting):
             found.work.append(
                 Work(
                     adapter=plan.adapter,
@@ -107,6 +122,7 @@ def look(
                     signature=signature,
                     checkpoint=before,
                     settled=settled,
+                    options=plan.options,
                 )
             )
             continue
@@ -123,13 +139,15 @@ def look(
     return found
 
 
-def _signature(found: Found, before: Checkpoint, path: str) -> Signature | None:
+def _signature(
+    found: Found, before: Checkpoint, path: str, reader: Reader
+) -> Signature | None:
     """The stream's signature; None, and the reason noted, if it cannot be taken.
 
     What went away since it was listed, and a link that leads nowhere, is none.
     """
     try:
-        return signature_of(path)
+        return signature_of(path, reader)
     except FileNotFoundError:
         return None
     except OSError as error:
@@ -145,16 +163,15 @@ def streams_on_disk(plan: SourcePlan) -> Iterator[tuple[str, Stream]]:
     in the stream, for no table can hold it.
     """
     seen: set[str] = set()
-    for root in plan.roots:
-        for stream in plan.adapter.discover(str(root), plan.options):
-            key, path = _spelled(stream.key), _spelled(stream.path)
-            if key in seen:
-                key = f"{key}@{path}"
-            seen.add(key)
-            if (key, path) == (stream.key, stream.path):
-                yield stream.path, stream
-            else:
-                yield stream.path, Stream(path=path, key=key, reader=stream.reader)
+    for stream in plan.streams():
+        key, path = _spelled(stream.key), _spelled(stream.path)
+        if key in seen:
+            key = f"{key}@{path}"
+        seen.add(key)
+        if (key, path) == (stream.key, stream.path):
+            yield stream.path, stream
+        else:
+            yield stream.path, Stream(path=path, key=key, reader=stream.reader)
 
 
 def _spelled(name: str) -> str:

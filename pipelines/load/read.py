@@ -13,6 +13,7 @@ import xxhash
 
 from agentlake.adapters.sdk.contract import Record, Reject
 from agentlake.adapters.sdk.readers import document, jsonl
+from agentlake.pipelines.load.keyed import KEYED, versions
 from agentlake.pipelines.load.plan import Work
 from agentlake.pipelines.warehouse.connect import Connection, second
 from agentlake.pipelines.warehouse.schema import raw_table
@@ -27,6 +28,8 @@ class New(msgspec.Struct, frozen=True, gc=False):
     record: Record
     content_hash: str
     problem: Reject | None = None
+    replaces: bool = False
+    """Whether it is a new version of a record that raw has."""
 
 
 class Piece(msgspec.Struct, frozen=True):
@@ -46,6 +49,8 @@ def pieces(connection: Connection, work: Work) -> Iterator[Piece]:
     """
     if work.stream.reader == "document":
         return _document(work)
+    if work.stream.reader in KEYED:
+        return _versions(connection, work)
     return _lines(connection, work)
 
 
@@ -61,6 +66,15 @@ def _document(work: Work) -> Iterator[Piece]:
     record = Record(work.stream, 0, 0, DOCUMENT_KEY, data)
     text = msgspec.json.encode(now).decode()
     yield Piece([New(record, now.digest[:16])], text, generation, waiting=False)
+
+
+def _versions(connection: Connection, work: Work) -> Iterator[Piece]:
+    for some in versions(connection, work):
+        records = [
+            New(one.record, one.content_hash, replaces=one.replaces)
+            for one in some.records
+        ]
+        yield Piece(records, some.cursor, some.generation, waiting=False)
 
 
 def _lines(connection: Connection, work: Work) -> Iterator[Piece]:

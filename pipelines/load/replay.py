@@ -1,11 +1,17 @@
 """Parse a source's records again, from raw: the agent may have deleted its files."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import groupby
 
-from agentlake.adapters.sdk.contract import Adapter, Record, Stream
+import msgspec
+
+from agentlake.adapters.sdk.contract import Adapter, Record, Reject, Stream
 from agentlake.adapters.sdk.run import facts_of
+from agentlake.models.fact import Fact
 from agentlake.models.table import FACTS
 from agentlake.pipelines.load.batch import Batch, Place, insert
+from agentlake.pipelines.load.keyed import GONE, KEYED
+from agentlake.pipelines.load.supersede import Parsed, survivors
 from agentlake.pipelines.warehouse.connect import Connection, second
 from agentlake.pipelines.warehouse.schema import raw_table
 
@@ -39,15 +45,28 @@ def replay(connection: Connection, adapter: Adapter, load_id: int) -> int:
     connection.execute("delete from meta.model_state")
     count = 0
     batch = Batch(source)
-    for record, place in _records(connection, source, streams):
-        count += 1
-        if not record.data and record.stream.reader == "jsonl":
-            continue
-        facts, rejects = facts_of(adapter, record)
+
+    def add(
+        record: Record, place: Place, facts: list[Fact], rejects: list[Reject]
+    ) -> None:
+        nonlocal batch
         batch.add(record, place, facts, rejects)
         if batch.bytes >= _WRITE_BYTES:
             insert(connection, batch.tables(load_id, with_raw=False))
             batch = Batch(source)
+
+    lines = [key for key, one in streams.items() if one.reader not in KEYED]
+    for record, place in _records(connection, source, streams, lines):
+        count += 1
+        if record.data or record.stream.reader != "jsonl":
+            add(record, place, *facts_of(adapter, record))
+    keyed = [key for key, one in streams.items() if one.reader in KEYED]
+    rows = _records(connection, source, streams, keyed, in_order=True)
+    for _, versions in groupby(rows, key=lambda it: (it[1].stream_id, it[0].key)):
+        parsed = list(_parsed(adapter, versions))
+        count += len(parsed)
+        for one in survivors(parsed):
+            add(one.record, one.place, one.facts, one.rejects)
     insert(connection, batch.tables(load_id, with_raw=False))
     connection.execute(
         "update meta.streams set parser_version = $1, load_id = $2 where source = $3",
@@ -67,18 +86,44 @@ def _streams(connection: Connection, source: str) -> dict[int, Stream]:
     }
 
 
+def _parsed(
+    adapter: Adapter, versions: Iterable[tuple[Record, Place]]
+) -> Iterator[Parsed]:
+    """All versions of one record; one that says gone has the content before it."""
+    data = b""
+    for record, place in versions:
+        is_gone = place.content_hash == GONE
+        data = data if is_gone else record.data
+        as_it_was = msgspec.structs.replace(record, data=data)
+        yield Parsed(adapter, as_it_was, is_gone=is_gone, place=place)
+
+
 def _records(
-    connection: Connection, source: str, streams: dict[int, Stream]
+    connection: Connection,
+    source: str,
+    streams: dict[int, Stream],
+    chosen: list[int],
+    *,
+    in_order: bool = False,
 ) -> Iterator[tuple[Record, Place]]:
-    """Everything in raw, a bounded number of rows at a time."""
+    """All that raw has of these streams, a bounded number of rows at a time.
+
+    `in_order`: by record and version.
+    """
+    if not chosen:
+        return
+    order = "order by stream_id, record_key, generation" if in_order else ""
     with second(connection) as reader:
         reader.execute(
             f"""
             select
                 stream_id, generation, content_hash, seq, byte_offset, record_key,
-                coalesce(encode(payload), payload_bytes)
+                coalesce(encode(payload), payload_bytes, ''::blob)
             from {raw_table(source)}
-            """
+            where stream_id in (select unnest($chosen))
+            {order}
+            """,
+            {"chosen": chosen},
         )
         while rows := reader.fetchmany(_ROWS_AT_ONCE):
             for stream_id, generation, content_hash, seq, offset, key, data in rows:

@@ -24,6 +24,8 @@ class SourceReport(msgspec.Struct, kw_only=True):
     """Path and reason of each stream that could not be read; it is retried."""
     waiting: list[str] = []
     """Paths of the streams that end in half a line, not taken yet."""
+    problem: str | None = None
+    """Why nothing of it could be read at all."""
     replayed: int = 0
     """Records of raw that were parsed again."""
     seconds: float = 0.0
@@ -54,7 +56,7 @@ class LoadReport(msgspec.Struct, kw_only=True):
     @property
     def complete(self) -> bool:
         """Whether every stream could be read."""
-        return not any(one.deferred for one in self.sources.values())
+        return not any(one.deferred or one.problem for one in self.sources.values())
 
     def go_on(self) -> None:
         """Take the next id; the models have seen the rows of this one."""

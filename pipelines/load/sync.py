@@ -208,9 +208,8 @@ def _store(connection: Connection, name: str, value: str) -> None:
 
 def _selected(found: Iterable[SourcePlan], selects: Selects) -> Iterable[bool]:
     for plan in found:
-        for root in plan.roots:
-            for stream in plan.adapter.discover(str(root), plan.options):
-                yield selects(stream)
+        for stream in plan.streams():
+            yield selects(stream)
 
 
 def _result(

@@ -25,7 +25,7 @@ import watchfiles
 from watchfiles import Change
 
 from agentlake.adapters.sdk.contract import Stream
-from agentlake.models.errors import UserError
+from agentlake.models.errors import SourceError, UserError
 from agentlake.pipelines.load.changes import Asked, Recorded, ask, decide, record
 from agentlake.pipelines.load.disk import Disk, Look, name_of
 from agentlake.pipelines.load.loader import OnProgress
@@ -164,6 +164,9 @@ class Watching:
         )
         for source, names in chosen.items():
             one, disk = result.report.sources[source], self._disks[source]
+            if one.problem is not None:
+                self._on_error([source], SourceError(one.problem))
+                continue
             self._recorded[source] = record(
                 looks[source],
                 self._recorded.get(source),
@@ -208,7 +211,10 @@ def watch(
         if silent - told and not poll:
             on_silent(sorted(silent - told), "nothing tells of changes there")
         told |= silent
-        loud = [root for root in roots if root not in silent]
+        # What is written beside a database counts as well.
+        loud = sorted(
+            {it if it.is_dir() else it.parent for it in roots if it not in silent}
+        )
         every = POLL_S if silent else LOOK_EVERY_S
         try:
             with closing(_changes(loud, stop)) as changes:

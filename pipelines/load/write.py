@@ -10,8 +10,10 @@ from agentlake.adapters.sdk.run import facts_of
 from agentlake.models.fact import Fact
 from agentlake.pipelines.load.batch import Batch, Place, Tables, insert
 from agentlake.pipelines.load.checkpoint import Checkpoint, save
+from agentlake.pipelines.load.keyed import GONE
 from agentlake.pipelines.load.read import New
 from agentlake.pipelines.load.report import COUNTS, LoadReport
+from agentlake.pipelines.load.supersede import gone_facts, has_bill, supersede
 from agentlake.pipelines.warehouse.connect import Connection, transaction
 
 COMMIT_BYTES = 48 << 20
@@ -20,6 +22,14 @@ COMMIT_STREAMS = 2000
 
 class HalfWritten(ValueError):
     """A document that says nothing now: somebody may be in the middle of writing it."""
+
+
+class Rows(msgspec.Struct, frozen=True):
+    """What one transaction writes, and which records' older versions it replaces."""
+
+    tables: Tables
+    replaced: Sequence[tuple[int, str, bool]]
+    load_id: int
 
 
 class Committer:
@@ -35,10 +45,12 @@ class Committer:
         self._thread = ThreadPoolExecutor(max_workers=1)
         self._waiting: Future[None] | None = None
 
-    def commit(self, tables: Tables, checkpoints: Sequence[Checkpoint]) -> None:
+    def commit(
+        self, source: str, rows: Rows, checkpoints: Sequence[Checkpoint]
+    ) -> None:
         """Begin to write rows and the checkpoints that belong to them."""
         self.finish()
-        self._waiting = self._thread.submit(self._commit, tables, checkpoints)
+        self._waiting = self._thread.submit(self._commit, source, rows, checkpoints)
 
     def finish(self) -> None:
         """Wait until everything that was given is committed."""
@@ -50,9 +62,12 @@ class Committer:
         """Wait for the transaction on its way, and end the thread."""
         self._thread.shutdown()
 
-    def _commit(self, tables: Tables, checkpoints: Sequence[Checkpoint]) -> None:
+    def _commit(
+        self, source: str, rows: Rows, checkpoints: Sequence[Checkpoint]
+    ) -> None:
         with transaction(self._connection):
-            insert(self._connection, tables)
+            supersede(self._connection, source, rows.replaced, rows.load_id)
+            insert(self._connection, rows.tables)
             save(self._connection, checkpoints)
             record_load(self._connection, self._report)
 
@@ -86,12 +101,17 @@ class Writer:
             facts: list[Fact] = []
             if one.problem is not None:
                 rejects = [one.problem]
+            elif one.content_hash == GONE:
+                facts, rejects = gone_facts(self._adapter, one.record), []
             else:
                 facts, rejects = facts_of(self._adapter, one.record)
             if one.record.stream.reader == "document" and rejects and not facts:
                 raise HalfWritten(rejects[0].reason)
             place = Place(stream_id, generation, one.content_hash)
             self._batch.add(one.record, place, facts, rejects)
+            if one.replaces and one.content_hash != GONE:
+                replaced = (stream_id, one.record.key, has_bill(facts))
+                self._batch.replaced.append(replaced)
             self._report.facts += len(facts)
 
     def add_checkpoint(self, checkpoint: Checkpoint) -> None:
@@ -114,7 +134,8 @@ class Writer:
         self._report.records += len(self._batch)
         self._report.bytes += self._batch.bytes
         self._report.rejects += self._batch.rejects
-        self._committer.commit(tables, list(self._checkpoints.values()))
+        rows = Rows(tables, self._batch.replaced, self._load.load_id)
+        self._committer.commit(self._source, rows, list(self._checkpoints.values()))
         self._start()
 
 

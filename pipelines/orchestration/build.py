@@ -1,11 +1,12 @@
 """Put the assets, the checks, the job and the resource together."""
 
+import os
 from collections.abc import Mapping
 
 import dagster as dg
 import duckdb
 
-from agentlake.adapters.registry import adapters
+from agentlake.adapters.registry import adapters, use_folder
 from agentlake.pipelines.orchestration.columns import bound
 from agentlake.pipelines.orchestration.lake import lake_resource
 from agentlake.pipelines.orchestration.model_assets import model_assets
@@ -14,16 +15,18 @@ from agentlake.pipelines.orchestration.sensor import sync_sensor
 from agentlake.pipelines.orchestration.sql_checks import sql_checks
 from agentlake.pipelines.orchestration.staging_assets import staging_assets
 from agentlake.pipelines.orchestration.upkeep import (
-    health,
     health_check,
+    health_job,
     housekeeping,
     replay,
     schedules,
 )
+from agentlake.pipelines.settings import adapters_folder, config_file
 
 
 def build_defs(overrides: Mapping[str, object] | None = None) -> dg.Definitions:
     """Everything that Dagster shows; `overrides` are resources in place of ours."""
+    use_folder(adapters_folder(config_file(None, os.environ)))
     sources = adapters()
     with duckdb.connect() as binder:
         types = bound(binder)
@@ -42,7 +45,7 @@ def build_defs(overrides: Mapping[str, object] | None = None) -> dg.Definitions:
     return dg.Definitions(
         assets=assets,
         asset_checks=checks,
-        jobs=[sync, health, housekeeping, replay],
+        jobs=[sync, health_job(sources), housekeeping, replay],
         schedules=schedules(sync.name),
         sensors=[sync_sensor(sync.name, specs)],
         resources={"lake": lake_resource, **(overrides or {})},

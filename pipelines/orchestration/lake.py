@@ -8,8 +8,8 @@ from functools import cached_property
 import dagster as dg
 import duckdb
 
-from agentlake.adapters.registry import adapters
-from agentlake.models.errors import UserError
+from agentlake.adapters.registry import adapters, names
+from agentlake.models.errors import SourceError, UserError
 from agentlake.pipelines.load.plan import SourcePlan
 from agentlake.pipelines.load.sync import plans, refresh_models
 from agentlake.pipelines.settings import Settings, load_settings
@@ -43,7 +43,7 @@ class Lake:
             home=None,
             warehouse=None,
             environ=os.environ,
-            known_sources=adapters().keys(),
+            known_sources=names(),
         )
 
     @cached_property
@@ -107,7 +107,7 @@ def told_plainly() -> Iterator[None]:
     """Show what the user can put right as the step's failure, not as a bug's trace."""
     try:
         yield
-    except UserError as error:
+    except (UserError, SourceError) as error:
         raise dg.Failure(description=str(error), allow_retries=False) from error
     except duckdb.CatalogException as error:
         msg = f"{error}\nIf a table does not exist yet: materialize it first."

@@ -124,6 +124,8 @@ def _loaded(
         selects = lambda stream: name_of(source, stream.key) in names  # noqa: E731
     report = load(connection, [plan], selects=selects)
     one = report.sources[source]
+    if one.problem is not None:
+        raise dg.Failure(description=one.problem)
     unread = disk.names([path for path, _ in one.deferred])
     half = disk.names(one.waiting)
     recorded = record(look, earlier, chosen, now, unread=unread, half=half)

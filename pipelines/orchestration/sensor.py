@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import dagster as dg
 import msgspec
 
-from agentlake.models.errors import UserError
+from agentlake.models.errors import SourceError, UserError
 from agentlake.pipelines.load.changes import Asked, Recorded, ask, decide, delay
 from agentlake.pipelines.load.disk import Disk, Look
 from agentlake.pipelines.load.plan import SourcePlan
@@ -154,7 +154,7 @@ def _looks(
             known = _disks[source] = Disk(plan)
         try:
             yield known.look(now)
-        except OSError:
+        except (OSError, SourceError):
             context.log.exception(f"{source} cannot be looked at now")
 
 

@@ -24,6 +24,12 @@ _IDS = """
     select source, message_id, session_id
     from staging.usage where load_id > $since and message_id <> ''
     union
+    select source, usage_key, session_id
+    from staging.usage where load_id > $since and usage_key is not null
+    union
+    select source, scope, session_id
+    from staging.usage where load_id > $since and scope is not null
+    union
     select source, compaction_id, session_id
     from staging.compactions where load_id > $since
     union
@@ -169,6 +175,9 @@ def touched(connection: Connection, since: int) -> list[Session]:
     new_rows = " union ".join(
         f"select source, session_id from staging.{fact.TABLE} where load_id > $since"
         for fact in FACTS
+    )
+    new_rows += (
+        " union select source, session_id from meta.superseded where load_id > $since"
     )
     return connection.execute(
         f"""

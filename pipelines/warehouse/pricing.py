@@ -20,8 +20,8 @@ from agentlake.pipelines.warehouse.prices import (
 )
 from agentlake.pipelines.warehouse.refresh import QUOTES
 
-# All that can be asked for: a model is named by the usage or by its turn, a
-# provider by the usage or by its session.
+# All that can be asked for: a model is named by the usage, by its turn or by a message
+# of its branch, a provider by the usage or by its session.
 _USED = """
     select distinct coalesce(provider, '') as provider, model, service_tier
     from staging.usage where load_id > $since and model is not null
@@ -34,7 +34,17 @@ _USED = """
     left join (
         select distinct source, session_id, provider
         from staging.sessions where provider is not null
-    ) as sessions using (source, session_id)"""
+    ) as sessions using (source, session_id)
+    union
+    select coalesce(unnamed.provider, ''), messages.model, unnamed.service_tier
+    from (
+        select distinct source, session_id, provider, service_tier
+        from staging.usage
+        where load_id > $since and kind = 'call' and model is null
+            and turn_id is not null
+    ) as unnamed
+    inner join staging.messages as messages using (source, session_id)
+    where messages.model is not null"""
 
 
 def prepare(connection: Connection) -> None:

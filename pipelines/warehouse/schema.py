@@ -24,7 +24,7 @@ _META = {
         """
         stream_id bigint not null, source varchar not null, key varchar not null,
         path varchar not null, reader varchar not null,
-        device bigint, inode bigint, size bigint, mtime_ns bigint,
+        device bigint, inode bigint, size bigint, mtime_ns bigint, beside varchar,
         cursor varchar, generation integer not null, parser_version integer not null,
         records bigint not null, status varchar not null, reason varchar,
         first_loaded_at timestamptz not null, loaded_at timestamptz not null,
@@ -45,6 +45,12 @@ _META = {
         source varchar not null, stream_id bigint not null,
         generation integer not null, seq bigint not null, byte_offset bigint not null,
         reason varchar not null, load_id bigint not null
+        """,
+    ),
+    "meta.superseded": (
+        "One row per load and session of which a record replaced an older version.",
+        """
+        source varchar not null, session_id varchar not null, load_id bigint not null
         """,
     ),
     "meta.model_state": (
@@ -95,6 +101,9 @@ _META = {
 }
 """Per table: what a row is, and its columns."""
 
+_ADDED = {"meta.streams": ("beside varchar",)}
+"""Columns that files made by earlier versions do not have."""
+
 _RAW = """
     stream_id bigint not null, generation integer not null, seq bigint not null,
     record_key varchar not null, content_hash varchar not null,
@@ -137,6 +146,8 @@ def ensure(connection: Connection, sources: Iterable[str]) -> None:
 def _create(connection: Connection, tables: Mapping[str, tuple[str, str]]) -> None:
     for table, (description, definitions) in tables.items():
         connection.execute(f"create table if not exists {table} ({definitions})")
+        for column in _ADDED.get(table, ()):
+            connection.execute(f"alter table {table} add column if not exists {column}")
         connection.execute(f"comment on table {table} is '{description}'")
 
 

@@ -17,10 +17,11 @@ with
     whole as (
         select
             source,
-            count(*) as calls,
+            count(*) filter (where granularity = 'call') as calls,
             sum(output_tokens) as output_tokens,
             sum(cost_usd) as cost_usd
         from core.usage
+        where unit = 'tokens'
         group by all
     ),
     missing as (

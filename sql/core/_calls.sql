@@ -2,8 +2,8 @@
 One row per billed call, before its price.
 
 grain   source, usage_id
-why     Two families of formats, one shape: usage named by message, and usage told by
-        running totals.
+why     Families of formats, one shape: usage named by message, calls told by running
+        totals, totals that are all there is, and what a total holds beyond its calls.
 */
 with
     searched as (
@@ -41,7 +41,7 @@ select
     calls.owner_agent_id as agent_id,
     calls.message_id,
     calls.provider,
-    calls.model,
+    coalesce(calls.model, branches.model, models.model) as model,
     calls.first_at as called_at,
     calls.input_tokens,
     calls.cache_read_tokens,
@@ -55,6 +55,10 @@ select
         else calls.web_search_requests
     end as web_search_requests,
     calls.service_tier,
+    calls.granularity,
+    calls.unit,
+    calls.amount,
+    calls.is_estimated,
     calls.call_cost_usd as reported_cost_usd,
     calls.copies,
     calls.stream_id,
@@ -65,7 +69,20 @@ left join
     searches
     on searches.source = calls.source
     and searches.message_id = calls.message_id
-where calls.is_bill and not calls.is_replaced
+left join
+    core._call_models as models
+    on models.source = calls.source
+    and models.session_id = calls.session_id
+    and models.called_at = calls.called_at
+    and calls.model is null
+    and calls.granularity = 'call'
+left join
+    core._branch_models as branches
+    on branches.source = calls.source
+    and branches.stream_id = calls.stream_id
+    and branches.generation = calls.generation
+    and branches.seq = calls.seq
+where calls.is_bill and not calls.is_replaced and not calls.is_outranked
 union all by name
 select
     calls.source,
@@ -90,6 +107,8 @@ select
     ) as reasoning_tokens,
     calls.web_search_requests,
     calls.service_tier,
+    'call' as granularity,
+    'tokens' as unit,
     calls.reported_cost_usd,
     calls.copies,
     calls.stream_id,
@@ -107,3 +126,110 @@ left join
     on providers.source = calls.source
     and providers.session_id = calls.session_id
 where calls.dropped_by is null
+union all by name
+select
+    totals.source,
+    totals.usage_id,
+    arg_max(totals.session_id, totals.step) as session_id,
+    arg_max(totals.agent_id, totals.step) as agent_id,
+    arg_max(totals.message_id, totals.step) as message_id,
+    arg_max(totals.provider, totals.step) as provider,
+    arg_max(totals.model, totals.step) as model,
+    max(totals.called_at) as called_at,
+    cast(sum(totals.input_tokens) as bigint) as input_tokens,
+    cast(sum(totals.cache_read_tokens) as bigint) as cache_read_tokens,
+    cast(sum(totals.cache_write_tokens) as bigint) as cache_write_tokens,
+    cast(sum(totals.cache_write_1h_tokens) as bigint) as cache_write_1h_tokens,
+    cast(sum(totals.output_tokens) as bigint) as output_tokens,
+    cast(sum(totals.reasoning_tokens) as bigint) as reasoning_tokens,
+    cast(sum(totals.web_search_requests) as bigint) as web_search_requests,
+    arg_max(totals.service_tier, totals.step) as service_tier,
+    arg_max(totals.granularity, totals.step) as granularity,
+    arg_max(totals.unit, totals.step) as unit,
+    sum(totals.amount) as amount,
+    bool_or(totals.is_estimated) as is_estimated,
+    sum(totals.reported_cost_usd) as reported_cost_usd,
+    max(totals.copies) as copies,
+    arg_max(totals.stream_id, totals.step) as stream_id,
+    arg_max(totals.generation, totals.step) as generation,
+    arg_max(totals.seq, totals.step) as seq,
+    true as is_total
+from core._snapshots as totals
+where not totals.is_outranked
+group by totals.source, totals.usage_id
+union all by name
+select
+    rests.source,
+    rests.usage_id,
+    rests.session_id,
+    rests.agent_id,
+    rests.message_id,
+    rests.provider,
+    rests.model,
+    rests.called_at,
+    rests.input_tokens,
+    rests.cache_read_tokens,
+    rests.cache_write_tokens,
+    rests.output_tokens,
+    rests.reasoning_tokens,
+    rests.service_tier,
+    rests.granularity,
+    'tokens' as unit,
+    rests.is_estimated,
+    rests.reported_cost_usd,
+    0 as copies,
+    rests.stream_id,
+    rests.generation,
+    rests.seq
+from core._rests as rests
+where rests.is_newest and rests.has_rest
+union all by name
+select
+    legs.source,
+    legs.usage_id,
+    legs.session_id,
+    legs.agent_id,
+    legs.provider,
+    legs.model,
+    legs.called_at,
+    legs.input_tokens,
+    legs.cache_read_tokens,
+    legs.cache_write_tokens,
+    legs.output_tokens,
+    legs.reasoning_tokens,
+    'session' as granularity,
+    'tokens' as unit,
+    legs.is_less as is_estimated,
+    legs.reported_cost_usd,
+    legs.copies,
+    legs.stream_id,
+    legs.generation,
+    legs.seq
+from core._leg_calls as legs
+where legs.dropped_by is null
+union all by name
+select
+    replies.source,
+    replies.usage_id,
+    replies.session_id,
+    replies.agent_id,
+    replies.message_id,
+    replies.provider,
+    coalesce(replies.model, models.model) as model,
+    replies.called_at,
+    replies.output_tokens,
+    'call' as granularity,
+    'tokens' as unit,
+    true as is_estimated,
+    replies.copies,
+    replies.stream_id,
+    replies.generation,
+    replies.seq
+from core._leg_replies as replies
+left join
+    core._turn_models as models
+    on models.source = replies.source
+    and models.stream_id = replies.stream_id
+    and models.generation = replies.generation
+    and models.seq = replies.seq
+where replies.dropped_by is null

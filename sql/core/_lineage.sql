@@ -4,7 +4,8 @@ One row per session or subagent with the session above it.
 grain   source, session_id, agent_id
 why     A subagent's parent is its session, a thread's the one its header names, a
         branch's the one its copied records name. A session that holds another's
-        messages and does not say why goes on from it.
+        messages and does not say why goes on from it; one that says it is a fork, but
+        not whose, is that session's fork.
 */
 with recursive
     spoken as (select distinct source, session_id, agent_id from core.messages),
@@ -45,7 +46,11 @@ with recursive
             source,
             session_id,
             arg_min(
-                struct_pack(session_id := parent_session_id, relation := relation),
+                struct_pack(
+                    session_id := parent_session_id,
+                    relation := relation,
+                    is_guess := trust = 5
+                ),
                 (trust, seq, parent_session_id)
             ) as best
         from named
@@ -91,7 +96,13 @@ select
     case
         when spoken.agent_id is not null
         then 'subagent'
-        else coalesce(parents.best.relation, relations.relation, 'main')
+        else
+            coalesce(
+                if(parents.best.is_guess, relations.relation, null),
+                parents.best.relation,
+                relations.relation,
+                'main'
+            )
     end as relation
 from spoken
 left join

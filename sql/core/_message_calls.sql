@@ -7,7 +7,8 @@ why     A reply is written once per content block and each time repeats the usag
         far as it was known then; resumed, forked and branched sessions repeat it in
         further files. So one whole record per call counts: the largest output, then
         the one that knows its end, then the latest. The call belongs to the session
-        to which a message would (core._message_owners).
+        to which a message would (core._message_owners). What is told better elsewhere
+        there, is so for its copies. A call that is told in parts counts as these.
 */
 with
     keyed as (
@@ -21,7 +22,9 @@ with
     fallbacks as (
         select distinct source, call_key
         from keyed
-        where starts_with(call_part, 'fallback:')
+        where
+            not is_outranked
+            and (starts_with(call_part, 'fallback:') or starts_with(call_part, 'step:'))
     ),
     calls as (
         select
@@ -35,6 +38,7 @@ with
             arg_max(
                 (stream_id, generation, seq, part),
                 (
+                    not is_outranked,
                     coalesce(output_tokens, -1),
                     coalesce(cast(is_final as integer), -1),
                     coalesce(called_at, timestamptz '-infinity'),
@@ -53,7 +57,10 @@ with
                     coalesce(called_at, timestamptz 'infinity'),
                     coalesce(agent_id, '')
                 )
-            ) as owned_by
+            ) as owned_by,
+            arg_min(
+                is_outranked, (is_hearsay, named_at, named_id, is_outranked)
+            ) as is_owner_outranked
         from keyed
         group by all
     )
@@ -82,6 +89,12 @@ select
     keyed.reasoning_tokens,
     keyed.web_search_requests,
     keyed.service_tier,
+    keyed.granularity,
+    keyed.unit,
+    keyed.amount,
+    keyed.is_estimated,
+    keyed.scope,
+    keyed.is_outranked or calls.is_owner_outranked as is_outranked,
     calls.first_at,
     calls.call_cost_usd,
     calls.copies,

@@ -3,10 +3,16 @@ One row per message with the session to which it belongs, however many have a co
 
 grain   source, message_id
 why     A record may name the session of its request, or the one that it was branched
-        from; else it belongs to where it stands. Of several such candidates one that
-        holds an unmarked record wins, then the oldest session, then the smaller id.
+        from; else it belongs to where it stands, or, where copies get ids of their
+        own, to where the same call stands. Of several such candidates one that holds
+        an unmarked record wins, then the oldest session, then the smaller id.
 */
 with
+    keyed as (
+        select distinct source, usage_key, message_id, session_id
+        from staging.usage
+        where usage_key is not null and message_id is not null and kind = 'call'
+    ),
     candidates as (
         select
             source,
@@ -17,6 +23,14 @@ with
             coalesce(request_session_id, forked_from_session_id)
             is not null as is_hearsay
         from staging.messages
+        union all by name
+        select here.source, here.message_id, there.session_id, false as is_hearsay
+        from keyed as here
+        inner join
+            keyed as there
+            on there.source = here.source
+            and there.usage_key = here.usage_key
+        where there.message_id <> here.message_id
     )
 
 select

@@ -4,8 +4,9 @@ One row per session with its title: what its user gave it, else the best there i
 grain   source, session_id
 why     In order of trust: a title given by the user, the agent's index, one made by a
         model, a summary of one of its messages, its first human prompt. Of several of
-        one kind the last written counts; a summary belongs to the session that
-        holds the message it ends with, wherever it is written.
+        one kind the last written counts, and an empty one takes the others back; a
+        summary belongs to the session that holds the message it ends with, wherever
+        it is written.
 */
 with
     given as (
@@ -34,6 +35,16 @@ with
             and titles.agent_id is null
             and (titles.leaf_record_id is null or leaf.record_id is not null)
     ),
+    latest as (
+        select
+            source,
+            session_id,
+            trust,
+            max(place) as place,
+            max_by(title, (place, title)) as title
+        from given
+        group by all
+    ),
     prompts as (
         select
             source,
@@ -44,7 +55,8 @@ with
         group by all
     ),
     offered as (
-        from given
+        from latest
+        where title <> ''
         union all by name
         select
             source,

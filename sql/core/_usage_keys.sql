@@ -2,11 +2,28 @@
 One row per record that shows the usage of a request, with the key of its call.
 
 grain   source, stream_id, generation, seq, part
-why     A request is known by its message, else by its own id, else by its record, in
-        the session in which it was made (a copy may name it). One id with two requests
+why     A request is known by the key that its adapter made, else by its message, its
+        own id, or its record in the session in which it was made (a copy may name
+        it). One id with two requests
         whose prompts differ is an id that a gateway used twice: two calls.
 */
 with
+    told as (
+        select
+            usage.* replace (
+                coalesce(usage.usage_key, whole.usage_key) as usage_key,
+                coalesce(usage.provider, whole.provider) as provider,
+                coalesce(usage.model, whole.model) as model,
+                coalesce(usage.called_at, whole.called_at) as called_at
+            )
+        from staging.usage as usage
+        left join
+            core._step_messages as whole
+            on whole.source = usage.source
+            and whole.session_id = usage.session_id
+            and whole.message_id = usage.message_id
+        where usage.kind = 'call'
+    ),
     named as (
         select
             *,
@@ -16,14 +33,14 @@ with
             coalesce(request_session_id, forked_from_session_id)
             is not null as is_hearsay,
             coalesce(
+                nullif(usage_key, ''),
                 nullif(message_id, ''),
                 nullif(request_id, ''),
                 coalesce(request_session_id, forked_from_session_id, session_id)
                 || ':'
                 || coalesce(record_id, stream_id || '.' || seq)
             ) as request_key
-        from staging.usage
-        where kind = 'call'
+        from told
     ),
     requests as (
         select
@@ -39,7 +56,7 @@ with
                 coalesce(output_tokens, -1)
             ) as prompt
         from named
-        where request_id <> '' and call_part = ''
+        where request_id <> '' and call_part = '' and usage_key is null
         group by all
     ),
     reused as (
@@ -79,7 +96,17 @@ select
     named.web_search_requests,
     named.service_tier,
     named.reported_cost_usd,
-    named.is_final
+    named.is_final,
+    named.granularity,
+    named.unit,
+    named.amount,
+    named.is_estimated,
+    named.scope,
+    coalesce(coalesce(named.trust, 0) < scopes.trust, false) as is_outranked
 from named
 left join
     reused on reused.source = named.source and reused.request_key = named.request_key
+left join
+    core._scopes as scopes
+    on scopes.source = named.source
+    and scopes.scope = named.scope

@@ -22,12 +22,17 @@ with
             core._session_starts as began
             on began.source = compactions.source
             and began.session_id = compactions.session_id
+        left join
+            core._forks as forks
+            on forks.source = compactions.source
+            and forks.session_id = compactions.session_id
         where
             not coalesce(
                 compactions.seq > replays.head_seq
                 and compactions.seq < replays.own_from_seq,
                 false
             )
+            and not coalesce(compactions.compacted_at < forks.started_at, false)
     ),
     first_seen as (
         select *

@@ -7,7 +7,8 @@ checks  not_null(role, kind);
         expect(role in ('user', 'assistant', 'tool', 'system'))
 why     A message is one answer or one prompt, however many records it took. It is
         copied when it belongs to an older session, when its record says so, or when
-        it lies in the part of a thread that repeats its parent.
+        it lies in the part of a thread that repeats its parent. It is gone when its
+        agent has deleted it since it was loaded.
 */
 with
     whole as (
@@ -36,6 +37,7 @@ with
                 )
             ) as opening,
             arg_max(records.model, place_of(records.generation, records.seq)) as model,
+            arg_min(records.label, place_of(records.generation, records.seq)) as label,
             min(records.sent_at) as sent_at,
             bool_or(
                 records.request_session_id is not null
@@ -45,6 +47,7 @@ with
                     and records.seq < replays.own_from_seq,
                     false
                 )
+                or coalesce(records.sent_at < forks.started_at, false)
             ) as says_copied
         from staging.messages as records
         left join
@@ -52,6 +55,10 @@ with
             on replays.source = records.source
             and replays.stream_id = records.stream_id
             and replays.generation = records.generation
+        left join
+            core._forks as forks
+            on forks.source = records.source
+            and forks.session_id = records.session_id
         group by all
     ),
     texts as (
@@ -69,6 +76,11 @@ with
         from staging.messages
         where record_id is not null
         group by all
+    ),
+    gone as (
+        select distinct source, session_id, message_id
+        from staging.gone
+        where message_id is not null
     )
 
 select
@@ -89,6 +101,8 @@ select
     coalesce(
         whole.opening.is_sidechain, whole.opening.agent_id is not null
     ) as is_sidechain,
+    whole.label,
+    gone.message_id is not null as is_gone,
     -- lineage
     whole.opening.stream_id as stream_id,
     whole.opening.generation as generation
@@ -108,3 +122,8 @@ left join
     and parents.session_id = whole.session_id
     and parents.record_id = whole.opening.parent_record_id
     and parents.message_id <> whole.message_id
+left join
+    gone
+    on gone.source = whole.source
+    and gone.session_id = whole.session_id
+    and gone.message_id = whole.message_id

@@ -8,7 +8,9 @@ checks  not_null(relation);
 why     A subagent that has no session of its own is named `<session>/<agent>`;
         (main_session_id, agent_id) finds it from usage and messages. A session
         exists when it has a message; files that hold only settings or summaries
-        make none. Times are those of its own messages, not of copied ones.
+        make none. Times are those of its own messages, not of copied ones. A session
+        in which somebody spoke is not the system's, whatever the system said first;
+        who knows the channel knows best what a session is for.
 */
 with
     spoken as (
@@ -17,7 +19,10 @@ with
             session_id,
             agent_id,
             count(*) filter (where kind = 'command') as commands,
-            count(*) filter (where kind in ('prompt', 'response')) as turns
+            count(*) filter (where kind in ('prompt', 'response')) as turns,
+            arg_min(coalesce(label, ''), seq) filter (
+                where role = 'user' and kind in ('prompt', 'command', 'meta')
+            ) as first_label
         from core.messages
         group by all
     ),
@@ -47,7 +52,12 @@ with
             arg_min(entrypoint, place_of(generation, seq)) as entrypoint,
             arg_min(team, place_of(generation, seq)) as team,
             arg_min(agent_type, place_of(generation, seq)) as agent_type,
-            arg_min(category, place_of(generation, seq)) as category,
+            arg_min(
+                category,
+                (category = 'system', channel is null, place_of(generation, seq))
+            ) as category,
+            arg_min(job, place_of(generation, seq)) as job,
+            arg_min(channel, place_of(generation, seq)) as channel,
             arg_min(relation, place_of(generation, seq)) as relation,
             arg_min(parent_session_id, place_of(generation, seq)) as parent_session_id
         from staging.sessions
@@ -79,6 +89,8 @@ select
     coalesce(
         said.category,
         case
+            when spoken.first_label in ('cron', 'system')
+            then spoken.first_label
             when spoken.turns = 0 and spoken.commands > 0
             then 'probe'
             when starts_with(coalesce(seen.entrypoint, said.entrypoint), 'sdk')
@@ -87,6 +99,8 @@ select
             then 'interactive'
         end
     ) as category,
+    said.job,
+    said.channel,
     spans.started_at,
     spans.ended_at
 from spoken

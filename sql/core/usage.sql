@@ -1,15 +1,26 @@
 /*
-One row per billed call to a model, with what it cost.
+One row per billed call to a model, with what it cost; where the agent keeps only a
+total, one per total.
 
 grain   source, usage_id
 key     source, session_id
-checks  not_null(session_id, called_at); expect(input_tokens >= 0 or input_tokens is null);
+checks  not_null(session_id, called_at, granularity, unit);
+        expect(granularity in ('call', 'turn', 'session'));
+        expect(unit = 'tokens' or (input_tokens is null and output_tokens is null)); expect(input_tokens >= 0 or input_tokens is null);
         expect(output_tokens >= 0 or output_tokens is null);
         expect(cache_write_1h_tokens <= cache_write_tokens or cache_write_1h_tokens is null)
 why     The price is chosen per call: by its date, hour, service tier and the size of
         its prompt. No price known: cost_usd is null and the model is listed in
-        marts.unpriced_models. What the agent itself reported stands beside it.
+        marts.unpriced_models. What the agent itself reported stands beside it. What is
+        not counted in tokens (`unit`) has its number in `amount` and no tokens.
 */
+with
+    steps as (
+        select source, usage_id, cast(sum(cost_usd) as decimal(18, 6)) as cost_usd
+        from core.usage_steps
+        group by all
+    )
+
 select
     -- keys
     usage.source,
@@ -29,10 +40,13 @@ select
     usage.reasoning_tokens,
     usage.web_search_requests,
     usage.service_tier,
-    'call' as granularity,
-    false as is_estimated,
+    usage.granularity,
+    coalesce(usage.is_estimated, false) as is_estimated,
+    usage.unit,
+    usage.amount,
+    coalesce(usage.is_total, false) as is_total,
     cast(usage.reported_cost_usd as decimal(18, 6)) as reported_cost_usd,
-    call_cost(usage, price) as cost_usd,
+    if(usage.is_total, steps.cost_usd, call_cost(usage, price)) as cost_usd,
     price.price_id,
     usage.copies,
     -- lineage
@@ -40,22 +54,9 @@ select
     usage.generation,
     usage.seq
 from core._calls as usage
+left join core.prices as price on price_fits(usage, price)
 left join
-    core.prices as price
-    on price.model = usage.model
-    and price.provider is not distinct from usage.provider
-    and price.service_tier is not distinct from usage.service_tier
-    and usage.called_at >= coalesce(price.valid_from, timestamptz '-infinity')
-    and usage.called_at < coalesce(price.valid_to, timestamptz 'infinity')
-    and cast(timezone('UTC', usage.called_at) as time)
-    >= coalesce(price.time_from, time '00:00:00')
-    and cast(timezone('UTC', usage.called_at) as time)
-    < coalesce(price.time_to, time '24:00:00')
-    and coalesce(usage.input_tokens, 0)
-    + coalesce(usage.cache_read_tokens, 0)
-    + coalesce(usage.cache_write_tokens, 0)
-    > price.tier_above
-    and coalesce(usage.input_tokens, 0)
-    + coalesce(usage.cache_read_tokens, 0)
-    + coalesce(usage.cache_write_tokens, 0)
-    <= coalesce(price.tier_upto, 9223372036854775807)
+    steps
+    on usage.is_total
+    and steps.source = usage.source
+    and steps.usage_id = usage.usage_id

@@ -8,12 +8,41 @@ why     A call belongs to the day on which it was made, in the zone of the setti
         begins its days within one.
 */
 with
+    parts as (
+        select
+            source,
+            model,
+            called_at,
+            granularity,
+            input_tokens,
+            cache_read_tokens,
+            cache_write_tokens,
+            output_tokens,
+            web_search_requests,
+            cost_usd
+        from core.usage
+        where unit = 'tokens' and not is_total
+        union all by name
+        select
+            source,
+            model,
+            called_at,
+            'session' as granularity,
+            input_tokens,
+            cache_read_tokens,
+            cache_write_tokens,
+            output_tokens,
+            web_search_requests,
+            cost_usd
+        from core.usage_steps
+        where unit = 'tokens'
+    ),
     quarters as (
         select
             divide(epoch_us(called_at), 900000000) as quarter_hour,
             source,
             model,
-            count(*) as calls,
+            count(*) filter (where granularity = 'call') as calls,
             sum(input_tokens) as input_tokens,
             sum(cache_read_tokens) as cache_read_tokens,
             sum(cache_write_tokens) as cache_write_tokens,
@@ -21,7 +50,7 @@ with
             sum(web_search_requests) as web_search_requests,
             sum(cost_usd) as cost_usd,
             count(*) filter (where cost_usd is null) as unpriced_calls
-        from core.usage
+        from parts
         where is_asked_for(called_at)
         group by all
     )

@@ -9,7 +9,7 @@ select
     usage.model,
     min(usage.called_at) as first_called_at,
     max(usage.called_at) as last_called_at,
-    count(*) as calls,
+    count(*) filter (where usage.granularity = 'call') as calls,
     cast(sum(usage.input_tokens) as bigint) as input_tokens,
     cast(sum(usage.cache_read_tokens) as bigint) as cache_read_tokens,
     cast(sum(usage.cache_write_tokens) as bigint) as cache_write_tokens,
@@ -19,6 +19,6 @@ select
     cast(sum(usage.cost_usd) as decimal(18, 6)) as cost_usd,
     count(*) filter (where usage.cost_usd is null) as unpriced_calls
 from core.usage as usage
-where is_asked_for(usage.called_at)
+where usage.unit = 'tokens' and is_asked_for(usage.called_at)
 group by all
 order by cost_usd desc nulls last, output_tokens desc

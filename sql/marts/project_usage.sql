@@ -12,7 +12,7 @@ select
     min(usage.called_at) as first_called_at,
     max(usage.called_at) as last_called_at,
     count(distinct usage.session_id) as sessions,
-    count(*) as calls,
+    count(*) filter (where usage.granularity = 'call') as calls,
     cast(sum(usage.input_tokens) as bigint) as input_tokens,
     cast(sum(usage.cache_read_tokens) as bigint) as cache_read_tokens,
     cast(sum(usage.cache_write_tokens) as bigint) as cache_write_tokens,
@@ -25,6 +25,6 @@ left join
     core.sessions as sessions
     on sessions.source = usage.source
     and sessions.session_id = usage.session_id
-where is_asked_for(usage.called_at)
+where usage.unit = 'tokens' and is_asked_for(usage.called_at)
 group by all
 order by cost_usd desc nulls last, output_tokens desc

@@ -24,7 +24,7 @@ with
         select
             source,
             session_id,
-            count(*) as calls,
+            count(*) filter (where granularity = 'call') as calls,
             cast(sum(input_tokens) as bigint) as input_tokens,
             cast(sum(cache_read_tokens) as bigint) as cache_read_tokens,
             cast(sum(cache_write_tokens) as bigint) as cache_write_tokens,
@@ -35,7 +35,7 @@ with
             count(*) filter (where cost_usd is null) as unpriced_calls,
             list_sort(list(distinct model) filter (where model is not null)) as models
         from core.usage
-        where is_asked_for(called_at)
+        where unit = 'tokens' and is_asked_for(called_at)
         group by all
     ),
     stored as (
@@ -92,6 +92,7 @@ left join
     on stored.source = sessions.source
     and stored.session_id = sessions.session_id
 where
-    sessions.agent_id is null and (is_asked_for(sessions.started_at) or used.calls > 0)
+    sessions.agent_id is null
+    and (is_asked_for(sessions.started_at) or used.source is not null)
 order by
     sessions.started_at desc nulls last, sessions.source asc, sessions.session_id asc

@@ -2,7 +2,7 @@
 One row per model that no price is known for, with what it was used for.
 
 grain   source, provider, model, service_tier
-why     An unknown price is never $0. Name a price in the settings, [prices."model"],
+why     An unknown price is never $0, nor is a price by prompt size that of a total. Name a price in the settings, [prices."model"],
         and the history is costed again.
 */
 select
@@ -18,6 +18,6 @@ select
     min(usage.called_at) as first_called_at,
     max(usage.called_at) as last_called_at
 from core.usage as usage
-where usage.cost_usd is null
+where usage.cost_usd is null and usage.unit = 'tokens'
 group by all
 order by count(*) desc

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import msgspec
 
+from agentlake.adapters.sdk.decode import Unreadable
+
 MOST_DOCUMENT = 256 << 20
 
 
@@ -18,7 +20,7 @@ class Cursor(msgspec.Struct, frozen=True, kw_only=True):
     digest: str
 
 
-class TooLarge(ValueError):
+class TooLarge(Unreadable):
     """The document is above `MOST_DOCUMENT` bytes."""
 
 

@@ -1,0 +1,292 @@
+"""Where OpenCode's sessions are, how they are selected, and which record is what."""
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from agentlake.adapters.families.opencode import messages, rows, rules
+from agentlake.adapters.families.opencode.format import (
+    EVENT,
+    MESSAGE,
+    PART,
+    ROW,
+    SESSION,
+)
+from agentlake.adapters.families.opencode.where import Facts, Where
+from agentlake.adapters.sdk.contract import Keyed, Record, Reject, Stream, Table
+from agentlake.adapters.sdk.decode import encode, untyped
+from agentlake.adapters.sdk.scan import files_below
+from agentlake.models.fact import Fact
+
+_FILE = re.compile(
+    r""".*/(?:
+    storage/session/[^/]+/(?P<session>[^/]+)
+    | storage/session/info/(?P<old_session>[^/]+)
+    | storage/(?:session/)?message/(?P<of>[^/]+)/(?P<message>[^/]+)
+    | storage/part/(?P<of_message>[^/]+)/(?P<part>[^/]+)
+    | storage/session/part/(?P<old_of>[^/]+)/(?P<old_message>[^/]+)/(?P<old_part>[^/]+)
+    )\.json""",
+    re.VERBOSE | re.DOTALL,
+)
+_TIME_IN_ID = re.compile(r"[a-z]+_([0-9a-f]{12})")
+_EPOCH_MS = 1_577_836_800_000
+"""2020: times count from here, to fit where a place in a stream is kept."""
+_MOST = 1 << 40
+
+_TYPE = "json_extract(part.data, '$.type')"
+_AUTO = "json_extract(part.data, '$.auto')"
+_INJECTED = (
+    "json_extract(part.data, '$.synthetic') or json_extract(part.data, '$.ignored')"
+)
+
+
+def message_data(version: str, order: str) -> str:
+    """SQL for a message's `data` with what its parts say of it.
+
+    By itself it tells neither what it cost (`tokens` are those of its last step) nor
+    whether a person wrote it. The diffs in it, which can be hundreds of megabytes and
+    are derived, are cut. `version` and `order` are SQL for the version that began the
+    session and for the order of the parts.
+    """
+    return f"""
+    case when json_valid(message.data) then json_set(
+        json_remove(message.data, '$.summary.diffs'),
+        '$.version',
+        {version},
+        '$.parts',
+        (
+            select json_group_array(json(it)) from (
+                select case
+                    when not json_valid(part.data) then null
+                    when instr(part.data, '"step-finish"') and {_TYPE} = 'step-finish'
+                    then json_object(
+                        'type', 'step-finish',
+                        'reason', json_extract(part.data, '$.reason'),
+                        'cost', json_extract(part.data, '$.cost'),
+                        'tokens', json_extract(part.data, '$.tokens')
+                    )
+                    when json_extract(message.data, '$.role') = 'assistant' then null
+                    when {_TYPE} = 'compaction' then json_object(
+                        'type', 'compaction',
+                        'auto', json(iif({_AUTO}, 'true', 'false'))
+                    )
+                    else json_object(
+                        'type', {_TYPE},
+                        'synthetic', json(iif({_INJECTED}, 'true', 'false'))
+                    )
+                end as it
+                from part where part.message_id = message.id order by {order}
+            ) where it is not null
+        )
+    ) else message.data end"""
+
+
+SECRET_OR_LARGE = ("share_url", "summary_diffs", "permission", "revert", "metadata")
+MESSAGES = Table(
+    name="message",
+    key=("session_id", "id"),
+    group="session_id",
+    order="time_created",
+    version="time_updated || '/' || (select count(*) from part"
+    " where part.message_id = message.id)",
+    instead={
+        "data": message_data(
+            "(select version from session where session.id = message.session_id)",
+            "part.id",
+        )
+    },
+)
+PARTS = Table(
+    name="part",
+    key=("session_id", "id"),
+    group="session_id",
+    # Its id counts up within its message; its time is that of an import.
+    order="(select time_created from message where message.id = part.message_id) + "
+    "(select count(*) from part as other where other.message_id = part.message_id"
+    " and other.id <= part.id)",
+    version="time_updated",
+)
+TABLES = (
+    Table(
+        name="session",
+        key=("id",),
+        order="time_created",
+        without=(
+            *SECRET_OR_LARGE,
+            # Running totals: each step would be a new version of the row.
+            "cost",
+            "tokens_input",
+            "tokens_output",
+            "tokens_reasoning",
+            "tokens_cache_read",
+            "tokens_cache_write",
+        ),
+    ),
+    MESSAGES,
+    PARTS,
+    Table(
+        name="session_v2",
+        key=("id",),
+        order="time_created",
+        without=SECRET_OR_LARGE,
+    ),
+    Table(
+        name="session_message",
+        key=("session_id", "id"),
+        group="session_id",
+        # `seq` is the order within a session; sessions would all begin at one place.
+        order="(select time_created from session_v2 where session_v2.id = session_id)"
+        " + seq",
+        version="time_updated",
+        # Before V2 the table had the name, but nothing that anybody said.
+        where="exists (select 1 from sqlite_master where name = 'session_v2')",
+    ),
+    Table(
+        name="event",
+        key=("aggregate_id", "id"),
+        above="rowid",
+        # By far the largest table: before V2 it is not even looked through.
+        where="exists (select 1 from sqlite_master where name = 'session_v2')"
+        " and type like 'session.usage.recorded%'",
+    ),
+)
+
+
+def discover(root: str, database: re.Pattern[str]) -> Iterator[Stream]:
+    """The databases in a data directory, and the files of the trees below it.
+
+    `root` may also be a database itself, whatever its name.
+    """
+    if Path(root).is_file():
+        yield Stream(path=root, key=root, reader="sqlite")
+        return
+    streams: dict[str, Stream] = {}
+    for name in sorted(_names(root)):
+        path = str(Path(root, name))
+        if database.fullmatch(name) and Path(path).is_file():
+            streams[path] = Stream(path=path, key=path, reader="sqlite")
+    for stream in _trees(root):
+        key = stream.key if stream.key not in streams else f"{stream.key}@{stream.path}"
+        streams[key] = Stream(path=stream.path, key=key, reader=stream.reader)
+    yield from sorted(streams.values(), key=lambda stream: stream.path)
+
+
+def _names(folder: str) -> list[str]:
+    try:
+        return os.listdir(folder)
+    except OSError:  # gone, or forbidden
+        return []
+
+
+def _trees(root: str) -> Iterator[Stream]:
+    """Files by what they hold; a part's path does not name its session."""
+    tops = [Path(root, "storage")]
+    projects = Path(root, "project")
+    tops += [Path(projects, name, "storage") for name in sorted(_names(str(projects)))]
+    for top in tops:
+        session_of: dict[str, str] = {}
+        for kind in ("message", "part", "session"):  # in this order: see above
+            for path in files_below(str(top / kind)):
+                if (found := _FILE.fullmatch(path)) is None:
+                    continue
+                if message := found["message"]:
+                    session_of[message] = found["of"]
+                    key = f"message/{found['of']}/{message}"
+                elif part := found["part"] or found["old_part"]:
+                    message = found["of_message"] or found["old_message"]
+                    session = found["old_of"] or session_of.get(message, "")
+                    key = f"part/{session}/{message}/{part}"
+                elif name := found["old_session"] or found["session"]:
+                    key = f"session/{name}"
+                yield Stream(path=path, key=key, reader="json_document")
+
+
+def explode(stream: Stream, data: bytes) -> Iterable[Keyed]:
+    """A file of the tree is one record; it is cut as a row is (`message_data`)."""
+    kind, _, rest = stream.key.partition("/")
+    value = untyped(data)
+    seq = 0
+    if kind == "part":
+        found = _TIME_IN_ID.match(rest.rpartition("/")[2])
+        seq = int(found[1], 16) % _MOST if found else 0
+    elif isinstance(value, dict):
+        time = value.get("time")
+        created = time.get("created") if isinstance(time, dict) else None
+        if isinstance(created, int | float):
+            seq = min(max(0, int(created) - _EPOCH_MS), _MOST - 1)
+        summary = value.get("summary")
+        if isinstance(summary, dict) and summary.pop("diffs", None):
+            data = encode(value)
+    yield Keyed(key=f"{kind}/{rest.partition('@')[0]}", data=data, seq=seq)
+
+
+def tables(stream: Stream) -> Sequence[Table]:
+    """Accounts, credentials and shares are not among them."""
+    del stream
+    return TABLES
+
+
+def parse(record: Record) -> Iterable[Fact | Reject]:
+    """The record's kind is the table that it is from, or the folder of its file."""
+    kind, _, rest = record.key.partition("/")
+    if record.stream.reader != "sqlite":
+        return _of_file(kind, rest, record.data)
+    if kind in ("session", "session_v2"):
+        return _session_row(kind, rest, record.data)
+    return _row(kind, rest, record.data)
+
+
+def _of_file(kind: str, rest: str, data: bytes) -> Facts:
+    session, _, message = rest.partition("/")
+    if kind == "session":
+        said, rejects = SESSION.decode(data)
+        yield from messages.session_facts(session, said)
+    elif kind == "message":
+        whole, rejects = MESSAGE.decode(data)
+        where = Where(session, message, rules.TREE)
+        yield from messages.message_facts(where, whole)
+    else:
+        part, rejects = PART.decode(data)
+        message, _, id_ = message.partition("/")
+        if not session and not part.session_id:
+            yield Reject("a part of no session: neither its file nor its message says")
+            return
+        where = Where(session or part.session_id or "", message, rules.TREE, id_)
+        yield from messages.part_facts(where, part)
+    yield from rejects
+
+
+def _session_row(table: str, id_: str, data: bytes) -> Facts:
+    said, rejects = SESSION.decode(data)
+    if table == "session_v2":
+        yield from rows.rest_facts(id_, said)
+    yield from messages.session_facts(id_, said)
+    yield from rejects
+
+
+def _row(table: str, key: str, data: bytes) -> Facts:
+    row, rejects = ROW.decode(data)
+    yield from rejects
+    if row.data is None:
+        yield Reject(f"{table} without data")
+        return
+    session, _, id_ = key.partition("/")
+    session = row.session_id or session
+    inner = row.data.encode()
+    if table == "event":
+        event, rejects = EVENT.decode(inner)
+        yield from rows.event_facts(row, event)
+    elif table == "part":
+        part, rejects = PART.decode(inner)
+        where = Where(session, row.message_id or "", rules.V1, id_, row.time_created)
+        yield from messages.part_facts(where, part)
+    elif table == "message":
+        said, rejects = MESSAGE.decode(inner)
+        where = Where(session, id_, rules.V1, at=row.time_created)
+        yield from messages.message_facts(where, said)
+    else:
+        said, rejects = MESSAGE.decode(inner)
+        where = Where(session, rows.own_id(row), rules.V2, at=row.time_created)
+        yield from rows.message_facts(where, row, said)
+    yield from rejects

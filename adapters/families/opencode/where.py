@@ -1,0 +1,23 @@
+"""Where a record stands: what it does not say itself."""
+
+from collections.abc import Iterator
+from typing import TypeAlias
+
+import msgspec
+
+from agentlake.adapters.sdk.contract import Reject
+from agentlake.models.fact import Fact
+
+Facts: TypeAlias = Iterator[Fact | Reject]
+
+
+class Where(msgspec.Struct, frozen=True, gc=False):
+    """The session and the message that a record belongs to, and its generation."""
+
+    session: str
+    message: str
+    trust: int
+    id: str = ""
+    """The part's own id."""
+    at: float | None = None
+    """When the row was made; where its content says when, that is better."""

@@ -1,0 +1,89 @@
+"""Gemini CLI: one log or document per session, one more per subagent.
+
+Where:   ~/.gemini/tmp/<project>/chats/session-<time>-<id>.jsonl, before 2026 the same
+         as .json; subagents in chats/<parent session>/<session>.jsonl; typed prompts in
+         tmp/<project>/logs.json. GEMINI_CLI_HOME takes the place of ~.
+Seen:    the program up to 0.61.0 (2026-09); `$patch` in descriptions of later ones only
+Trap:    a message is written again whenever it changes, at first without tokens: its
+         last version counts, its tokens are the last that were not null. A .json
+         stays beside the .jsonl that goes on from it, and a project's folder moves
+         from a hash to a name. What was rewound or taken out was billed all the same.
+         `input` includes `cached`; `output` is without `thoughts`; `tool` is prompt
+         that `input` does not include (taken for input: not verified).
+Missing: calls for compression, titles, routing and loop checks; failed attempts. Files
+         go after 30 days (sessionRetention). logs.json repeats prompts: only kept.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from agentlake.adapters.gemini_cli import facts, history
+from agentlake.adapters.sdk.contract import Keyed, Options, Record, Reject, Stream
+from agentlake.adapters.sdk.scan import files_below
+from agentlake.models.fact import Fact
+from agentlake.models.roots import Root
+
+SOURCE = "gemini_cli"
+ROOTS = (
+    Root(default=("${GEMINI_CLI_HOME:-~}/.gemini",)),
+    Root(default=("~/.cache/.gemini",)),  # runs in the sandbox of macOS
+)
+PARSER_VERSION = 1
+
+_FILE = re.compile(
+    r"""(?P<project>[^/]+)/
+    (?: chats/(?P<chat>session-[^/]+\.jsonl? | [^/]+/[^/]+\.jsonl)
+    | logs\.json
+    )""",
+    re.VERBOSE,
+)
+_SUBAGENT = re.compile(r".*/chats/(?P<parent>[^/]+)/(?P<session>[^/]+)\.jsonl", re.S)
+
+
+def discover(root: str, options: Options) -> Iterator[Stream]:
+    """Chats by their name, which stays when the project's folder gets another one.
+
+    Of a chat that lies in two folders, the first has its name as key.
+    """
+    del options
+    top, keys = Path(root, "tmp"), set[str]()
+    for path in files_below(str(top)):
+        found = _FILE.fullmatch(Path(path).relative_to(top).as_posix())
+        if found is None:
+            continue
+        key = found["chat"] or path
+        if key in keys:
+            key = f"{key}@{path}"
+        keys.add(key)
+        yield Stream(path=path, key=key, reader="json_document")
+
+
+def explode(stream: Stream, data: bytes) -> Iterable[Keyed]:
+    """The session and its messages; of logs.json, the prompts."""
+    if stream.path.endswith("logs.json"):
+        return history.prompts(data)
+    name = Path(stream.path).stem
+    if stream.path.endswith(".json"):
+        return history.of_document(name, data)
+    return history.of_log(name, data)
+
+
+def parse(record: Record) -> Iterable[Fact | Reject]:
+    """A record is a session, a message, its tokens, or a patch."""
+    session_id, kind, name = (*record.key.split("/", 2), "", "")[:3]
+    match kind:
+        case "session":
+            found = _SUBAGENT.fullmatch(record.stream.path.replace("\\", "/"))
+            parent = found["parent"] if found else None
+            return facts.session(session_id, parent, record.data)
+        case "messages":
+            return facts.message(session_id, name, record.data)
+        case "tokens":
+            return facts.tokens(session_id, name, record.data)
+        case "patches":
+            return facts.patch(session_id, name, record.data)
+        case "damaged":
+            return facts.damaged(record.data)
+        case _:  # a prompt of logs.json
+            return ()

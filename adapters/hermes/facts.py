@@ -1,0 +1,250 @@
+"""From rows of Hermes to facts."""
+
+from collections.abc import Iterator
+from hashlib import sha256
+from typing import Any, TypeAlias
+from urllib.parse import urlsplit
+
+import msgspec
+
+from agentlake.adapters.hermes.format import (
+    CALLS,
+    ORIGIN,
+    PARTS,
+    Counters,
+    MessageRow,
+    Origin,
+    Part,
+    SessionRow,
+    SpentRow,
+)
+from agentlake.adapters.sdk.contract import Reject
+from agentlake.adapters.sdk.values import from_epoch, raw_json
+from agentlake.models.block import Block
+from agentlake.models.compaction import Compaction
+from agentlake.models.fact import Fact
+from agentlake.models.message import Message
+from agentlake.models.session import Session
+from agentlake.models.tool_call import ToolCall
+from agentlake.models.tool_result import ToolResult
+from agentlake.models.usage import Usage
+
+Facts: TypeAlias = Iterator[Fact | Reject]
+
+_KINDS = {"user": "prompt", "assistant": "response", "tool": "tool_result"}
+_TERMINALS = ("cli", "tui", "terminal")
+_MAIN = ("", "voice_chat")
+"""Tasks whose calls the session's own counters hold as well."""
+_HERE = ("localhost", "127.0.0.1", "::1", "0.0.0.0")  # noqa: S104 - compared, not bound
+
+
+def session(row: SessionRow) -> Facts:
+    """What its counters show beyond the model rows, and where the session came from."""
+    if not row.id:
+        yield Reject("session without id")
+        return
+    at = from_epoch(row.last_activity_at or row.ended_at or row.started_at)
+    if _is_spent(row):
+        yield msgspec.structs.replace(
+            _usage(row, row.id),
+            kind="rest",
+            usage_key=f"{row.id}/rest",
+            scope=row.id,
+            called_at=at,
+        )
+    origin, rejects = ORIGIN.within(row.model_config, Origin())
+    yield from rejects
+    channel = row.source if row.source not in _TERMINALS else None
+    yield Session(
+        session_id=row.id,
+        parent_session_id=row.parent_session_id,
+        relation=_relation(row, origin),
+        title=row.title or None,
+        title_source="ai" if row.title_source in (None, "derived") else "custom",
+        cwd=row.cwd or None,
+        git_branch=row.git_branch or None,
+        entrypoint=row.source,
+        provider=row.billing_provider or None,
+        category="cron" if row.source == "cron" else None,
+        channel=channel if channel != "cron" else None,
+        started_at=from_epoch(row.started_at),
+    )
+    if row.end_reason == "compression":
+        yield Compaction(
+            session_id=row.id,
+            compaction_id=f"{row.id}/end",
+            compacted_at=from_epoch(row.ended_at),
+        )
+
+
+def _relation(row: SessionRow, origin: Origin) -> str | None:
+    """How a child came to be; one that says nothing goes on after a compression."""
+    if not row.parent_session_id:
+        return None
+    if origin.delegated:
+        return "subagent"
+    return "fork" if origin.branched else "continuation"
+
+
+def spent(row: SpentRow) -> Facts:
+    """The totals of one model for one task in one session."""
+    if not row.session_id:
+        yield Reject("session_model_usage: row without session_id")
+        return
+    if not _is_spent(row):
+        return
+    key = (
+        row.session_id,
+        row.model,
+        row.billing_provider,
+        row.billing_base_url,
+        row.billing_mode,
+        row.task,
+    )
+    yield msgspec.structs.replace(
+        _usage(row, row.session_id),
+        kind="snapshot",
+        usage_key="/".join(part or "" for part in key),
+        scope=row.session_id if (row.task or "") in _MAIN else None,
+        called_at=from_epoch(row.last_seen),
+    )
+
+
+def _usage(row: Counters, session_id: str) -> Usage:
+    return Usage(
+        session_id=session_id,
+        granularity="session",
+        provider=_provider(row),
+        model=row.model or None,
+        input_tokens=row.input_tokens,
+        cache_read_tokens=row.cache_read_tokens,
+        cache_write_tokens=row.cache_write_tokens,
+        output_tokens=row.output_tokens,
+        reasoning_tokens=row.reasoning_tokens,
+        reported_cost_usd=_cost(row),
+    )
+
+
+def _is_spent(row: Counters) -> bool:
+    return any(
+        (
+            row.input_tokens,
+            row.output_tokens,
+            row.cache_read_tokens,
+            row.cache_write_tokens,
+        )
+    )
+
+
+def _provider(row: Counters) -> str | None:
+    """The provider; that a proxy of this machine stands before it is said with it."""
+    provider = row.billing_provider or None
+    try:
+        host = urlsplit(row.billing_base_url or "").hostname
+    except ValueError:  # no address: not on this machine
+        host = None
+    return f"{provider or 'unknown'} via localhost" if host in _HERE else provider
+
+
+def _cost(row: Counters) -> float | None:
+    """What was billed, else 0 where a plan includes it, else Hermes's own estimate.
+
+    A 0 of the first and the last only means that nobody knows.
+    """
+    if row.actual_cost_usd:
+        return row.actual_cost_usd
+    if row.cost_status == "included" and (row.cost_source or "none") != "none":
+        return 0.0
+    return row.estimated_cost_usd or None
+
+
+def message(row: MessageRow) -> Facts:
+    """A message, named by its time and content: so its clones have the same name."""
+    if not row.session_id:
+        yield Reject("message without session_id")
+        return
+    role = row.role if row.role in _KINDS else "system"
+    message_id, at = _name(row), from_epoch(row.timestamp)
+    yield Message(
+        session_id=row.session_id,
+        message_id=message_id,
+        role=role or "system",
+        kind=_KINDS.get(role or "", "meta"),
+        sent_at=at,
+    )
+    index = 0
+    if row.role == "tool":
+        if row.tool_call_id:
+            yield ToolResult(
+                session_id=row.session_id,
+                message_id=message_id,
+                tool_call_id=row.tool_call_id,
+                text="\n".join(it.text for it in _parts(row.content) if it.text),
+                finished_at=at,
+            )
+        else:
+            yield Reject("result of a tool without tool_call_id")
+        parts = [Part("tool_result")]
+    else:
+        parts = _parts(row.content)
+        if thought := row.reasoning or row.reasoning_content:
+            parts.insert(0, Part("thinking", thought))
+    for part in parts:
+        yield Block(
+            session_id=row.session_id,
+            message_id=message_id,
+            block_index=index,
+            type=_block_type(part),
+            text=part.text,
+            tool_call_id=row.tool_call_id if part.type == "tool_result" else None,
+        )
+        index += 1
+    calls, rejects = CALLS.within(row.tool_calls, [])
+    for call in calls:
+        if not call.id:
+            yield Reject("call of a tool without id")
+            continue
+        yield Block(
+            session_id=row.session_id,
+            message_id=message_id,
+            block_index=index,
+            type="tool_use",
+            tool_call_id=call.id,
+        )
+        yield ToolCall(
+            session_id=row.session_id,
+            message_id=message_id,
+            tool_call_id=call.id,
+            name=call.function.name,
+            input=raw_json(call.function.arguments),
+            called_at=at,
+        )
+        index += 1
+    yield from rejects
+
+
+def _name(row: MessageRow) -> str:
+    said: tuple[Any, ...] = (row.role, row.content, row.tool_calls, row.tool_call_id)
+    if row.timestamp is None:
+        said = (*said, row.session_id, row.id)
+    return f"{row.timestamp}:{sha256(msgspec.json.encode(said)).hexdigest()[:12]}"
+
+
+def _parts(content: str | None) -> list[Part]:
+    """The parts of a content: a list as JSON if it has images, else one text."""
+    if not content:
+        return []
+    if content.startswith("[{"):
+        try:
+            parts = PARTS.decode(content)
+        except (msgspec.DecodeError, RecursionError):
+            parts = []
+        if parts and all(part.type for part in parts):
+            return parts
+    return [Part("text", content)]
+
+
+def _block_type(part: Part) -> str:
+    if part.type in ("text", "thinking", "tool_result"):
+        return part.type
+    return "image" if part.type and part.type.startswith("image") else "other"

@@ -1,0 +1,60 @@
+"""What both programs keep beside a wire: the state of a session, and their index."""
+
+import msgspec
+
+from agentlake.adapters.kimi.where import Facts
+from agentlake.adapters.sdk.decode import Decoder
+from agentlake.models.link import Link
+from agentlake.models.session import Session
+
+_FORK = "Fork: "
+"""How Kimi CLI begins the title of a fork, its only sign."""
+
+
+class State(msgspec.Struct, frozen=True, gc=False, rename="camel"):
+    """A session; Kimi CLI has a custom title only."""
+
+    title: str | None = None
+    custom_title: str | None = msgspec.field(default=None, name="custom_title")
+    forked_from: str | None = None
+    work_dir: str | None = None
+
+
+class Entry(msgspec.Struct, frozen=True, gc=False, rename="camel"):
+    """One line of the index; a deletion has no folder."""
+
+    session_id: str | None = None
+    work_dir: str | None = None
+
+
+STATE, ENTRY = Decoder(State), Decoder(Entry)
+
+
+def state(session_id: str, data: bytes) -> Facts:
+    """The title, the folder and the origin of a session."""
+    now, rejects = STATE.decode(data)
+    title = now.custom_title or now.title or None
+    is_fork = bool(now.forked_from or (title or "").startswith(_FORK))
+    yield Session(
+        session_id=session_id,
+        parent_session_id=now.forked_from,
+        relation="fork" if is_fork else None,
+        title=title,
+        title_source="custom" if title else None,
+        cwd=now.work_dir,
+    )
+    if now.forked_from:
+        yield Link(
+            session_id=session_id,
+            parent_session_id=now.forked_from,
+            relation="fork",
+        )
+    yield from rejects
+
+
+def entry(data: bytes) -> Facts:
+    """Where a session worked."""
+    found, rejects = ENTRY.decode(data)
+    if found.session_id and found.work_dir:
+        yield Session(session_id=found.session_id, cwd=found.work_dir)
+    yield from rejects

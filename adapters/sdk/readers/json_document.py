@@ -1,0 +1,38 @@
+"""Read a file that is rewritten whole as the records that it is made of.
+
+The adapter's `explode` takes it apart. A file caught in the middle of being rewritten
+cannot be: then nothing is given, and it is read again later.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+
+import msgspec
+
+from agentlake.adapters.sdk.contract import Chunk, Keyed
+from agentlake.adapters.sdk.readers import document
+
+
+def read(
+    path: str, explode: Callable[[bytes], Iterable[Keyed]], cursor: object
+) -> Iterator[Chunk]:
+    """All records of the file in one chunk; none if it says what it said before.
+
+    A key given twice gets the number of its occurrence. Raises OSError,
+    `document.TooLarge`, and what `explode` raises.
+    """
+    before = msgspec.convert(cursor, document.Cursor) if cursor else None
+    found = document.read(path, before)
+    if found is None:
+        yield Chunk(records=[], cursor=cursor)
+        return
+    data, now = found
+    occurrences: Counter[str] = Counter()
+    records: list[Keyed] = []
+    for one in explode(data):
+        again = occurrences[one.key]
+        occurrences[one.key] += 1
+        records.append(
+            msgspec.structs.replace(one, key=f"{one.key}~{again}") if again else one
+        )
+    yield Chunk(records=records, cursor=msgspec.to_builtins(now), complete=("",))

@@ -1,0 +1,133 @@
+"""`agentlake check-source`: what an adapter gives, and what it still lacks."""
+
+import tempfile
+from argparse import Namespace
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from inspect import getdoc
+from pathlib import Path
+
+from agentlake.adapters.registry import adapters
+from agentlake.adapters.sdk.conformance import PROMISES, everything, streams_of
+from agentlake.adapters.sdk.contract import Adapter, Options
+from agentlake.adapters.sdk.load import adapter_from
+from agentlake.adapters.sdk.run import place_of_error
+from agentlake.adapters.sdk.shape import what_is_missing
+from agentlake.models.errors import UserError, did_you_mean
+from agentlake.pipelines.cli.new_source import HOMES
+from agentlake.pipelines.cli.table import clean, counted
+from agentlake.pipelines.settings import Settings, adapters_folder
+
+_MOST_SHOWN = 5
+_SECTIONS = ("Where:", "Seen:", "Trap:", "Missing:")
+_WHY = {
+    "Message": "no message is shown, and a session without one does not exist",
+    "Block": "messages have no text",
+    "ToolCall": "no call of a tool is shown",
+    "ToolResult": "calls of tools have no result",
+    "Usage": "nothing is counted: no tokens, no cost",
+}
+"""What is missing from the tables where a kind of fact is missing from a source."""
+
+
+def run(args: Namespace, settings: Settings, environ: Mapping[str, str]) -> int:
+    """Print what was found; exit code 1 if something has to be put right."""
+    del environ
+    folder = args.folder or adapters_folder(settings.config)
+    adapter = _adapter(args.name, folder)
+    if missing := what_is_missing(adapter):
+        for one in missing:
+            print(f"! {one}")
+        return 1
+    homes = [args.on] if args.on else _homes(folder, args.name)
+    options = settings.source(args.name).options
+    fine = True
+    for home in homes:
+        print(f"{home}")
+        for line in _given(adapter, home, options):
+            print(f"  {clean(line)}")
+        for line in _broken(adapter, home):
+            fine = False
+            print(f"! {clean(line)}")
+    for line in _undocumented(adapter):
+        print(f"  {line}")
+    print("All promises are kept." if fine else "Put right what stands in !.")
+    return 0 if fine else 1
+
+
+def _adapter(name: str, folder: Path) -> Adapter:
+    path = folder / f"{name}.py"
+    if path.exists():
+        try:
+            return adapter_from(path)
+        except Exception as error:
+            msg = f"{place_of_error(error, str(path))}\nIt cannot be used until then."
+            raise UserError(msg) from error
+    known = adapters()
+    if name in known:
+        return known[name]
+    msg = (
+        f"there is no {path}, and no source {name}.{did_you_mean(name, known)}"
+        f" Begin one with `agentlake new-source {name}`."
+    )
+    raise UserError(msg)
+
+
+def _homes(folder: Path, name: str) -> list[Path]:
+    place = folder / HOMES / name
+    homes = (
+        sorted(it for it in place.iterdir() if it.is_dir()) if place.is_dir() else []
+    )
+    if not homes:
+        msg = (
+            f"{place} holds no home to try it on. Put a folder there such as"
+            " `discover` is given, or name one with --on."
+        )
+        raise UserError(msg)
+    return homes
+
+
+def _given(adapter: Adapter, home: Path, options: Options) -> Iterator[str]:
+    """How much of it was found and understood, and what no record gave."""
+    try:
+        streams = streams_of(adapter, home, options)
+        found = everything(adapter, streams)
+    except Exception as error:  # noqa: BLE001 - it is being written
+        yield place_of_error(error, getattr(adapter, "__file__", "") or "")
+        return
+    facts = Counter(type(fact).__name__ for _, given, _ in found for fact in given)
+    silent = sum(not given and not rejects for _, given, rejects in found)
+    yield f"{counted(len(streams), 'stream')}, {counted(len(found), 'record')}"
+    yield "gives: " + (", ".join(f"{n:,} {kind}" for kind, n in facts.items()) or "-")
+    if silent:
+        yield f"passes over {counted(silent, 'record')} in silence: is that meant?"
+    rejects = [(record, it) for record, _, rejects in found for it in rejects]
+    for record, reject in rejects[:_MOST_SHOWN]:
+        yield f"reject: {record.stream.path}:{record.seq + 1}  {reject.reason}"
+    if len(rejects) > _MOST_SHOWN:
+        yield f"... and {len(rejects) - _MOST_SHOWN:,} rejects more"
+    for kind, why in _WHY.items():
+        if not facts[kind]:
+            yield f"missing: no {kind}, so {why}"
+
+
+def _broken(adapter: Adapter, home: Path) -> Iterator[str]:
+    for promise in PROMISES:
+        said = (getdoc(promise) or "").splitlines()[0]
+        with tempfile.TemporaryDirectory(prefix="agentlake-") as scratch:
+            try:
+                promise(adapter, home, Path(scratch))
+            except Exception as error:  # noqa: BLE001 - it is being written
+                what = str(error)
+                if not isinstance(error, AssertionError):
+                    file = getattr(adapter, "__file__", "") or ""
+                    what = place_of_error(error, file)
+                name = promise.__name__.replace("_", " ")
+                yield f"{name}: {what.splitlines()[0] if what else said}\n    ({said})"
+
+
+def _undocumented(adapter: Adapter) -> Iterator[str]:
+    page = getdoc(adapter) or ""
+    for section in _SECTIONS:
+        if section not in page:
+            yield f"its docstring has no {section} The table of sources is made of it."

@@ -1,0 +1,126 @@
+/*
+One row per record of what the end of a leg told of a model; dropped_by says why it is
+no usage of its own, null that it is.
+
+grain   source, stream_id, generation, seq, part
+why     Of a total, the leg has what the total before it did not; one that fell began
+        again, and is the leg's as it stands. Where calls of the leg are told one by one
+        (by a database, an export) these count instead.
+*/
+with
+    covered as (
+        select distinct source, session_id, leg, scope
+        from core._leg_places
+        where kind = 'call'
+    ),
+    steps as (
+        select
+            totals.*,
+            ends.leg,
+            ends.is_less,
+            totals.input_tokens
+            - coalesce(previous.input_tokens, 0) as more_input_tokens,
+            totals.cache_read_tokens
+            - coalesce(previous.cache_read_tokens, 0) as more_cache_read_tokens,
+            totals.cache_write_tokens
+            - coalesce(previous.cache_write_tokens, 0) as more_cache_write_tokens,
+            totals.output_tokens
+            - coalesce(previous.output_tokens, 0) as more_output_tokens,
+            totals.reasoning_tokens
+            - coalesce(previous.reasoning_tokens, 0) as more_reasoning_tokens,
+            totals.reported_cost_usd
+            - coalesce(previous.reported_cost_usd, 0) as more_cost_usd,
+            ends.is_total
+            and least(
+                more_input_tokens,
+                more_cache_read_tokens,
+                more_cache_write_tokens,
+                more_output_tokens,
+                more_reasoning_tokens
+            )
+            >= 0 as is_step
+        from core._leg_totals as totals
+        inner join
+            core._leg_ends as ends
+            on ends.source = totals.source
+            and ends.session_id = totals.session_id
+            and ends.record_id = totals.record_id
+        left join
+            core._leg_totals as previous
+            on previous.source = totals.source
+            and previous.session_id = totals.session_id
+            and previous.record_id = ends.record_before
+            and previous.model is not distinct from totals.model
+    ),
+    told as (
+        select
+            records.source,
+            records.stream_id,
+            records.generation,
+            records.seq,
+            records.part,
+            records.session_id
+            || ':'
+            || records.record_id
+            || ':'
+            || coalesce(records.model, '') as usage_id,
+            records.session_id,
+            records.agent_id,
+            records.provider,
+            records.model,
+            steps.happened_at as called_at,
+            if(
+                steps.is_step, steps.more_input_tokens, steps.input_tokens
+            ) as input_tokens,
+            if(
+                steps.is_step, steps.more_cache_read_tokens, steps.cache_read_tokens
+            ) as cache_read_tokens,
+            if(
+                steps.is_step, steps.more_cache_write_tokens, steps.cache_write_tokens
+            ) as cache_write_tokens,
+            if(
+                steps.is_step, steps.more_output_tokens, steps.output_tokens
+            ) as output_tokens,
+            if(
+                steps.is_step, steps.more_reasoning_tokens, steps.reasoning_tokens
+            ) as reasoning_tokens,
+            if(
+                steps.is_step, steps.more_cost_usd, steps.reported_cost_usd
+            ) as reported_cost_usd,
+            steps.is_less,
+            steps.copies,
+            steps.bill,
+            covered.scope is not null as is_covered
+        from staging.usage as records
+        inner join
+            steps
+            on steps.source = records.source
+            and steps.session_id = records.session_id
+            and steps.record_id = records.record_id
+            and steps.model is not distinct from records.model
+        left join
+            covered
+            on covered.source = records.source
+            and covered.session_id = records.session_id
+            and covered.leg = steps.leg
+            and covered.scope = records.scope
+        where records.kind = 'leg'
+    )
+
+select
+    * exclude (bill, is_covered),
+    case
+        when
+            (stream_id, generation, seq, part)
+            <> (bill.stream_id, bill.generation, bill.seq, bill.part)
+        then 'the same event'
+        when is_covered
+        then 'told call by call'
+        when
+            coalesce(input_tokens, 0)
+            + coalesce(cache_read_tokens, 0)
+            + coalesce(output_tokens, 0)
+            = 0
+        then 'no request behind it'
+    end as dropped_by
+from told

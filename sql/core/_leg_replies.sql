@@ -1,0 +1,92 @@
+/*
+One row per record that tells the output of a reply; dropped_by says why it is no usage
+of its own, null that it is.
+
+grain   source, stream_id, generation, seq, part
+why     What a leg told at its end has its replies in it, and so has the next total of
+        all legs. A leg that told nothing crashed, or still runs: the outputs of its
+        replies are all there is, and their input is unknown. Pieces of one reply each
+        repeat its output as far as it was known: the largest counts.
+*/
+with
+    covered as (
+        select distinct source, session_id, leg, scope
+        from core._leg_places
+        where kind = 'call'
+    ),
+    replies as (
+        select
+            source,
+            session_id,
+            usage_key,
+            arg_max(
+                (stream_id, generation, seq, part),
+                (output_tokens, - generation, - seq, - stream_id, - part)
+            ) as bill,
+            min(leg) as leg,
+            min(called_at) as first_at,
+            count(*) - 1 as copies
+        from core._leg_places
+        where kind = 'reply'
+        group by all
+    ),
+    later as (
+        select
+            replies.source,
+            replies.session_id,
+            replies.usage_key,
+            arg_min(ends.is_total and ends.is_of_all, ends.leg) as is_in_total
+        from replies
+        inner join
+            core._leg_ends as ends
+            on ends.source = replies.source
+            and ends.session_id = replies.session_id
+            and ends.leg > replies.leg
+        group by all
+    )
+
+select
+    placed.source,
+    placed.stream_id,
+    placed.generation,
+    placed.seq,
+    placed.part,
+    placed.usage_key as usage_id,
+    placed.session_id,
+    placed.agent_id,
+    placed.message_id,
+    placed.provider,
+    placed.model,
+    replies.first_at as called_at,
+    placed.output_tokens,
+    replies.copies,
+    case
+        when
+            (placed.stream_id, placed.generation, placed.seq, placed.part)
+            <> replies.bill
+        then 'a piece of the same reply'
+        when placed.ended_by is not null
+        then 'told at the end of its run'
+        when later.is_in_total
+        then 'told at the end of a later run'
+        when covered.scope is not null
+        then 'told call by call'
+    end as dropped_by
+from core._leg_places as placed
+inner join
+    replies
+    on replies.source = placed.source
+    and replies.session_id = placed.session_id
+    and replies.usage_key = placed.usage_key
+left join
+    later
+    on later.source = placed.source
+    and later.session_id = placed.session_id
+    and later.usage_key = placed.usage_key
+left join
+    covered
+    on covered.source = placed.source
+    and covered.session_id = placed.session_id
+    and covered.leg = placed.leg
+    and covered.scope = placed.scope
+where placed.kind = 'reply'

@@ -1,0 +1,29 @@
+/*
+One row per model and end of a leg, with the counts that were told of it there.
+
+grain   source, session_id, record_id, model
+why     The same event lies in two files, or was read again after a rewrite: it counts
+        once, from its first place.
+*/
+select
+    source,
+    session_id,
+    record_id,
+    model,
+    min(called_at) as happened_at,
+    min(
+        struct_pack(
+            generation := generation, seq := seq, stream_id := stream_id, part := part
+        )
+    ) as bill,
+    max(input_tokens) as input_tokens,
+    max(cache_read_tokens) as cache_read_tokens,
+    max(cache_write_tokens) as cache_write_tokens,
+    max(output_tokens) as output_tokens,
+    max(reasoning_tokens) as reasoning_tokens,
+    max(reported_cost_usd) as reported_cost_usd,
+    max(amount) as requests,
+    count(*) - 1 as copies
+from staging.usage
+where kind = 'leg'
+group by all
