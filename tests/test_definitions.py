@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import dagster as dg
@@ -193,6 +194,19 @@ def test_who_holds_the_warehouse_is_named(another, monkeypatch):
     assert not result.success
     failure = result.failure_data_for_node("raw__codex")
     assert f"pid {holder.pid}" in failure.user_failure_data.description
+
+
+def test_a_run_waits_for_who_holds_the_warehouse(another, monkeypatch):
+    monkeypatch.setattr(lake, "_SAID_AFTER_S", 0.1)
+    command = [sys.executable, "-c", HOLDER, str(another.warehouse)]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe) as holder:
+        holder.stdout.readline()
+        ends = threading.Timer(1.5, holder.communicate, [b"\n"])
+        ends.start()
+        result = another.sync("raw/codex")
+        ends.join()
+    assert result.success
 
 
 BAD_MODELS = {
