@@ -8,7 +8,7 @@ PIP    := $(BIN)/python -m pip install -qq --no-compile --disable-pip-version-ch
 LOCKED := --no-deps --require-hashes -r requirements.lock
 
 .DEFAULT_GOAL := help
-.PHONY: help load demo ui test test-slow check fmt-check lint types layers sql fmt accept bench lock
+.PHONY: help load demo ui test test-slow check fmt-check lint types layers sql fmt accept bench lock notebook docs pages
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -19,6 +19,8 @@ demo: $(READY)  ## load the shipped examples into a throw-away warehouse and sho
 	@$(BIN)/agentlake demo $(ARGS)
 ui: $(READY)  ## start Dagster on your warehouse
 	@$(BIN)/agentlake ui $(ARGS)
+notebook: $(READY)  ## open notebooks/usage.py on your warehouse (ARGS="-- --warehouse FILE": another)
+	@$(BIN)/marimo run notebooks/usage.py $(ARGS)
 
 test: $(READY)  ## run the tests, on all cores (ARGS="-k codex -x", ...)
 	@$(BIN)/pytest -q -n auto -m "not slow" $(ARGS)
@@ -26,7 +28,7 @@ test-slow: $(READY)  ## the tests that start a real Dagster (a minute or two)
 	@$(BIN)/pytest -q -m slow $(ARGS)
 check: fmt-check lint types layers sql test test-slow  ## everything that CI checks
 fmt-check: $(READY)  ## is everything formatted?
-	@$(BIN)/ruff format --check --quiet . && $(BIN)/sqlfmt --check --quiet sql
+	@$(BIN)/ruff format --check --quiet . && $(BIN)/sqlfmt --check --quiet sql docs/queries
 lint: $(READY)  ## ruff
 	@$(BIN)/ruff check --quiet .
 types: $(READY)  ## mypy, strict
@@ -34,16 +36,20 @@ types: $(READY)  ## mypy, strict
 layers: $(READY)  ## imports go one way
 	@cd .typing && ../$(BIN)/lint-imports --no-logo ../pyproject.toml
 sql: $(READY)  ## sqlfluff on the models
-	@$(BIN)/sqlfluff lint --disable-progress-bar sql
+	@$(BIN)/sqlfluff lint --disable-progress-bar sql docs/queries
 fmt: $(READY)  ## format and repair what can be repaired
-	@$(BIN)/ruff check --fix --quiet . ; $(BIN)/ruff format --quiet . && $(BIN)/sqlfmt --quiet sql
+	@$(BIN)/ruff check --fix --quiet . ; $(BIN)/ruff format --quiet . && $(BIN)/sqlfmt --quiet sql docs/queries
 
 accept: $(READY)  ## rewrite golden facts and the graph of models (NAME=codex: only those); read the diff
 	@AGENTLAKE_ACCEPT=1 $(BIN)/pytest -q $(if $(NAME),-k "$(NAME)") $(ARGS)
+pages: $(READY)  ## make the pages of the docs that come from the code
+	@$(BIN)/python docs/pages.py
+docs: $(READY)  ## build the docs site into build/site; a broken link fails
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict $(ARGS)
 bench: $(READY)  ## measure against the budgets (minutes)
 	@$(BIN)/python benchmarks/run.py $(ARGS)
 lock: $(READY)  ## resolve requirements.lock again (ARGS=--upgrade: to the newest versions)
-	@$(BIN)/uv pip compile --system-certs pyproject.toml --group dev --universal --python-version 3.11 --generate-hashes \
+	@$(BIN)/uv pip compile --system-certs pyproject.toml --extra notebook --group dev --universal --python-version 3.11 --generate-hashes \
 	    --custom-compile-command "make lock" --quiet --output-file requirements.lock $(ARGS)
 
 # uv needs a fifth of pip's time; pip does it where uv is not to be had, or not let out.
@@ -57,5 +63,5 @@ $(READY): requirements.lock
 	@$(PIP) --no-deps --no-build-isolation --editable .
 	@$(BIN)/python -m compileall -q adapters agentlake models pipelines
 	@mkdir -p .typing/agentlake && ln -sfn $(foreach d,adapters fixtures models pipelines sql,../../$(d)) \
-	    $(addprefix ../../agentlake/,__init__.py __main__.py py.typed) .typing/agentlake/
+	    $(addprefix ../../agentlake/,__init__.py __main__.py lake.py py.typed) .typing/agentlake/
 	@touch $@

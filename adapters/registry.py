@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple, cast
 
 from agentlake.adapters.sdk.contract import Adapter
-from agentlake.adapters.sdk.load import adapter_from
+from agentlake.adapters.sdk.load import adapter_from, later
 from agentlake.adapters.sdk.run import place_of_error
 
 GROUP = "agentlake.adapters"
@@ -34,13 +34,20 @@ BUILT_IN: dict[str, str] = {
     "kilo_cli": "agentlake.adapters.kilo_cli",
     "kimi": "agentlake.adapters.kimi",
     "mistral_vibe": "agentlake.adapters.mistral_vibe",
+    "oh_my_pi": "agentlake.adapters.oh_my_pi",
     "openclaw": "agentlake.adapters.openclaw",
     "opencode": "agentlake.adapters.opencode",
     "pi": "agentlake.adapters.pi",
+    "qwen_code": "agentlake.adapters.qwen_code",
+    "vscode_copilot": "agentlake.adapters.vscode_copilot",
     "warp": "agentlake.adapters.warp",
     "zcode": "agentlake.adapters.zcode",
     "zed": "agentlake.adapters.zed",
 }
+
+
+MANIFEST = Path(__file__).with_name("manifest.json")
+"""Where the built-in ones look, made of them by `make accept`."""
 
 
 class Added(NamedTuple):
@@ -67,6 +74,11 @@ def adapters() -> dict[str, Adapter]:
     """Every adapter by its source name, in the order in which they are shown."""
     own = {name: cast("Adapter", import_module(to)) for name, to in BUILT_IN.items()}
     return own | added().adapters
+
+
+def all_later() -> dict[str, Adapter]:
+    """The same, but the built-in ones are imported when they are needed."""
+    return later(BUILT_IN, MANIFEST.read_bytes()) | added().adapters
 
 
 def added() -> Added:

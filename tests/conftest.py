@@ -21,6 +21,7 @@ from agentlake.pipelines.load.plan import SourcePlan
 from agentlake.pipelines.settings import load_settings, resolve_roots
 from agentlake.pipelines.warehouse.connect import writing
 from agentlake.pipelines.warehouse.pricing import update_quotes
+from agentlake.pipelines.warehouse.publish import publish, vault_of
 from agentlake.pipelines.warehouse.refresh import refresh
 
 LINEAGE = ("stream_id", "generation", "load_id")
@@ -110,6 +111,9 @@ class Apart:
 
     def tables(self, stream):
         return self._adapter.tables(_own(stream))
+
+    def read(self, stream, cursor, options):
+        return self._adapter.read(_own(stream), cursor, options)
 
     def parse(self, record):
         home, _, _ = record.stream.key.partition("|")
@@ -241,7 +245,14 @@ def empty_warehouse(tmp_path_factory):
     lake = Lake(folder / "empty.duckdb", folder)
     lake.load()
     lake.close()
+    publish(lake.path)
     return lake.path
+
+
+def like(warehouse, path):
+    """Make another warehouse with the same rows, vault and published copy."""
+    for of in (Path, vault_of):
+        shutil.copy2(of(warehouse), of(path))
 
 
 @pytest.fixture
@@ -251,7 +262,7 @@ def new_lake(tmp_path, empty_warehouse):
 
     def make(home=None):
         path = tmp_path / f"lake{len(made)}.duckdb"
-        shutil.copyfile(empty_warehouse, path)
+        like(empty_warehouse, path)
         if home is None:
             home = tmp_path / "home"
             home.mkdir(exist_ok=True)

@@ -2,26 +2,40 @@
 
 import json
 import os
-import shutil
+import re
 import signal
 import socket
+import stat
 import subprocess
 import sys
 from datetime import date
+from decimal import Decimal
 from pathlib import Path
 
+import duckdb
 import pytest
-from conftest import CASES
+from conftest import CASES, like
 
 from agentlake.models.errors import UserError
 from agentlake.pipelines.cli import main
 from agentlake.pipelines.cli.days import day, span
 from agentlake.pipelines.cli.parser import REPORTS, make_parser
 from agentlake.pipelines.cli.places import places
-from agentlake.pipelines.cli.table import Column, duration, render, shorten, size, usd
+from agentlake.pipelines.cli.table import (
+    Column,
+    bar,
+    duration,
+    render,
+    shorten,
+    size,
+    usd,
+    usd_column,
+)
 from agentlake.pipelines.cli.ui import environment
 from agentlake.pipelines.settings import load_settings
 from agentlake.pipelines.warehouse.connect import writing
+from agentlake.pipelines.warehouse.publish import publish
+from agentlake.sql import SQL_DIR
 
 SONNET = "claude-sonnet-4-5-20250929"  # $3 in, $15 out
 LATE, LUNCH = (f"{letter * 8}-0000-4000-8000-00000000000{letter}" for letter in "ab")
@@ -131,7 +145,7 @@ def fresh(tmp_path, capsys):
 def terminal(fresh, loaded_folder, monkeypatch):
     """The calls above, loaded; the warehouse is its own, the home everybody's."""
     monkeypatch.setenv("COLUMNS", "200")
-    shutil.copyfile(loaded_folder / "lake.duckdb", fresh.warehouse)
+    like(loaded_folder / "lake.duckdb", fresh.warehouse)
     fresh.home = loaded_folder / "me"
     fresh.environ["HOME"] = str(fresh.home)
     return fresh
@@ -141,7 +155,7 @@ def terminal(fresh, loaded_folder, monkeypatch):
 def own(fresh, empty_warehouse, monkeypatch):
     """The calls above, loaded from a home that may be written to."""
     monkeypatch.setenv("COLUMNS", "200")
-    shutil.copyfile(empty_warehouse, fresh.warehouse)
+    like(empty_warehouse, fresh.warehouse)
     write_home(fresh.home)
     assert fresh("load", "--quiet") == 0
     return fresh
@@ -317,7 +331,7 @@ def test_what_cannot_be_loaded_is_said(words, message, terminal):
 
 
 def test_a_source_that_is_switched_off_is_not_loaded(fresh, empty_warehouse):
-    shutil.copyfile(empty_warehouse, fresh.warehouse)
+    like(empty_warehouse, fresh.warehouse)
     write_home(fresh.home)
     fresh.config.write_text("[sources.claude_code]\nenabled = false\n")
     assert fresh("load", "--source", "claude_code") == 2
@@ -326,7 +340,7 @@ def test_a_source_that_is_switched_off_is_not_loaded(fresh, empty_warehouse):
 
 
 def test_a_path_or_a_session_loads_only_that(fresh, empty_warehouse):
-    shutil.copyfile(empty_warehouse, fresh.warehouse)
+    like(empty_warehouse, fresh.warehouse)
     write_home(fresh.home)
     late, lunch = fresh.claude
     assert fresh.sources("--path", lunch)["claude_code"]["records"] == 2
@@ -489,12 +503,11 @@ def test_an_empty_warehouse_is_a_line_and_no_error(fresh, empty_warehouse):
     assert fresh("report", "daily") == 2
     assert fresh.out == ""
     assert "agentlake load" in fresh.err
-    with writing(fresh.warehouse):
-        pass  # a file without a table
+    duckdb.connect(str(fresh.warehouse)).close()  # a file without a table
     assert fresh("report", "daily") == 0
     assert "agentlake load" in fresh.err
     assert fresh.json("report", "daily", "--json") == []
-    shutil.copyfile(empty_warehouse, fresh.warehouse)
+    like(empty_warehouse, fresh.warehouse)
     assert fresh("report", "session") == 0
     assert "Nothing yet" in fresh.err
     assert fresh("report", "session", "--since", "7d") == 0
@@ -623,7 +636,144 @@ def test_without_a_query_the_tables_are_listed_with_what_they_are(terminal):
 def test_sql_takes_one_statement(query, given, terminal):
     assert terminal("sql", query) == 2
     assert f"one statement at a time; {given} given" in terminal.err
-    assert terminal("sql", "select ';' as a -- one; really") == 0
+    for one in (
+        "select ';' as a -- one; really",
+        "select 'é;'; -- é; ü",
+        "; select 1;;",
+    ):
+        assert terminal("sql", one) == 0
+
+
+def test_a_query_as_parquet(terminal, tmp_path):
+    file = tmp_path / "answer.parquet"
+    assert terminal("sql", "from core.usage; -- all", "--parquet", file) == 0
+    assert "3 rows in " in terminal.err
+    assert terminal.out == ""
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    rows = duckdb.sql(f"select count(*), sum(cost_usd) from '{file}'").fetchall()
+    assert rows == [(3, Decimal("0.013500"))]
+    kind = duckdb.sql(f"select typeof(called_at) from '{file}' limit 1").fetchall()
+    assert kind == [("TIMESTAMP WITH TIME ZONE",)]
+    before = file.read_bytes()
+    for query, said in {
+        "from core.usage, range(100000000000)": "stopped after 1 s",
+        "select interval 1 month as a": "Cast it to text",
+        "copy core.usage to 'x.parquet'": "COPY is refused",
+    }.items():
+        assert terminal("sql", query, "--parquet", file, "--timeout", "1") == 2
+        assert said in terminal.err
+    assert terminal("sql", "select 1", "--parquet", tmp_path / "no/x.parquet") == 2
+    assert "Nothing was written" in terminal.err
+    assert file.read_bytes() == before
+    assert [path for path in tmp_path.iterdir() if path.name.endswith(".part")] == []
+
+
+def test_a_query_may_take_so_much_time_and_memory(terminal):
+    endless = "select count(*) from range(1000000000) as a, range(1000000) as b"
+    assert terminal("sql", endless, "--timeout", "1") == 2
+    assert "stopped after 1 s" in terminal.err
+    assert "--timeout" in terminal.err
+    greedy = "select list(repeat(range::varchar, 100)) from range(1000000000)"
+    assert terminal("sql", greedy) == 2
+    assert "more than 2 GB of memory" in terminal.err
+    assert not list(terminal.warehouse.parent.glob(".*.spill"))
+
+
+# A wrong query -> what helps
+HELP = {
+    "from daily_usage": 'Did you mean "marts.daily_usage"?',
+    "from marts.dayly_usage": 'Did you mean "daily_usage',
+    "select modle from core.usage": 'Candidate bindings: "model"',
+    "select count( from core.usage": "^",
+    "from spend_by_dya()": 'Did you mean "spend_by_day',
+}
+
+
+@pytest.mark.parametrize("query", HELP)
+def test_a_wrong_query_gets_help(query, terminal):
+    assert terminal("sql", query) == 2
+    assert HELP[query] in terminal.err
+
+
+# The macros
+
+# Macro -> its first columns, of all rows
+ANSWERS = {
+    "spend_by_day()": [
+        ("2026-11-30", 1, 7, None, None, 8, None, 1),
+        ("2026-11-29", 1, 2000, None, None, 200, 0.009, 0),
+        ("2026-11-28", 1, 1000, None, None, 100, 0.0045, 0),
+    ],
+    "spend_by_day(since := '2026-11-29', until := date '2026-11-29')": [
+        ("2026-11-29", 1, 2000)
+    ],
+    "cache_hit_rate(until := '2026-11-29')": [
+        ("claude_code", SONNET, 2, 3000, 0, None)
+    ],
+    "sessions_of('shop')": [("claude_code", LUNCH), ("claude_code", LATE)],
+    "sessions_of('/home/ada/shop')": [("claude_code", LUNCH), ("claude_code", LATE)],
+    "sessions_of('hop')": [],
+    "tool_failures()": [],
+    "prompts_with('DO B')": [("2026-11-30T11:00:00Z", "claude_code", LUNCH)],
+    f"lines_of('msg_1{LATE}')": [("claude_code", f"msg_1{LATE}")],
+}
+
+
+@pytest.mark.parametrize("macro", ANSWERS)
+def test_a_macro_answers_its_question(macro, terminal):
+    rows = terminal.json("sql", f"from {macro}", "--json")
+    found = [tuple(row.values()) for row in rows]
+    expected = ANSWERS[macro]
+    assert [row[: len(one)] for row, one in zip(found, expected, strict=True)] == (
+        expected
+    )
+
+
+def test_every_macro_is_listed_and_documented_and_there_for_any_client(terminal):
+    listed = {
+        row["name"]: row["description"]
+        for row in terminal.json("sql", "--json")
+        if "(" in row["name"]
+    }
+    assert {name.partition("(")[0] for name in listed} == {
+        macro.partition("(")[0] for macro in ANSWERS
+    }
+    readme = (SQL_DIR / "README.md").read_text()
+    for name, description in listed.items():
+        assert name in readme
+        assert description.startswith("One row per ")
+    with duckdb.connect(str(terminal.warehouse), read_only=True) as client:
+        assert len(client.execute("from spend_by_day()").fetchall()) == 3
+
+
+# Export
+
+
+def test_every_mart_is_exported_or_what_is_named(terminal, tmp_path):
+    folder = tmp_path / "deep/lake"
+    written = terminal.json("export", folder, "--json")
+    marts = {f"{path.stem}.parquet" for path in (SQL_DIR / "marts").glob("[!_]*.sql")}
+    assert {Path(one["path"]).name for one in written} == {f"marts.{m}" for m in marts}
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    daily = folder / "marts.daily_usage.parquet"
+    assert duckdb.sql(f"select count(*) from '{daily}'").fetchall() == [(3,)]
+    assert terminal("export", tmp_path / "few", "core.usage", "raw.claude_code") == 0
+    assert sorted(path.name for path in (tmp_path / "few").iterdir()) == [
+        "core.usage.parquet",
+        "raw.claude_code.parquet",
+    ]
+    assert terminal("export", tmp_path / "few", "daily_usage") == 2
+    assert "Did you mean marts.daily_usage?" in terminal.err
+
+
+def test_a_query_is_exported(terminal, tmp_path):
+    file = tmp_path / "x.parquet"
+    query = "select sum(calls) as calls from marts.daily_usage;"
+    assert terminal("export", file, "--query", query) == 0
+    assert duckdb.sql(f"from '{file}'").fetchall() == [(3,)]
+    assert terminal("export", file, "core.usage", "--query", query) == 2
+    assert terminal("export", file, "core.usage") == 2
+    assert "is to be a folder" in terminal.err
 
 
 def test_numbers_in_sql_can_be_copied(terminal):
@@ -666,6 +816,13 @@ REFUSED = [
     "export database '{folder}/x'",
     "attach '{folder}/x.duckdb' as x",
     "attach ':memory:' as x",
+    "attach '{warehouse}' as x (read_only)",
+    "select * from read_csv('https://example.com/x.csv')",
+    "from duckdb_secrets()",
+    "call enable_logging()",
+    "set variable time_zone = 'UTC'",
+    "create temp table x as select 1",
+    "set memory_limit = '100GB'",
     "select * from read_text('{config}')",
     "from '{config}'",
     "select * from glob('/*')",
@@ -758,6 +915,7 @@ def test_verify_finds_a_row_that_should_not_be_there(terminal):
         connection.execute(
             "update core.usage set output_tokens = 1 where input_tokens = 7"
         )
+    publish(terminal.warehouse)
     assert terminal("verify", "--json") == 1
     differs = [one for one in json.loads(terminal.out) if not one["is_equal"]]
     assert [(one["model"], one["missing"], one["extra"]) for one in differs] == [
@@ -771,6 +929,7 @@ def test_verify_of_what_is_not_up_to_date_says_so(terminal):
         connection.execute(
             "insert into meta.loads values (99, now(), now(), 0, 0, 0, 0)"
         )
+    publish(terminal.warehouse)
     assert terminal("verify") == 2
     assert "nothing was compared" in terminal.err
 
@@ -798,7 +957,8 @@ def test_the_demo_shows_reports_and_touches_nothing_else(fresh):
     assert "`agentlake load`" in fresh.out.splitlines()[-1]
     assert str(kept) in fresh.err
     assert not fresh.warehouse.exists()
-    assert [path.name for path in fresh.home.iterdir()] == ["demo.duckdb"]
+    names = {path.name for path in fresh.home.iterdir()}
+    assert names == {"demo.duckdb", "demo.vault.duckdb", ".demo.duckdb.copying"}
     rows = fresh.json("report", "model", "--warehouse", kept, "--json")
     assert {row["source"] for row in rows} == {case.source for case in CASES}
     before = kept.read_bytes()
@@ -884,6 +1044,40 @@ def test_numbers_as_people_read_them():
     ]
 
 
+def test_sums_of_money_stand_with_their_points_one_below_the_other():
+    cells = usd_column(["$1,234.57", "$0.0001", "-", "", ">$2.00"])
+    assert cells == ["$1,234.57  ", "$0.0001", "-    ", "", ">$2.00  "]
+    assert usd_column(["$1.00", "$2.00"]) == ["$1.00", "$2.00"]
+
+
+def test_bars_are_drawn_to_scale_where_there_is_room():
+    columns = [Column(title="date"), Column(title="cost", right=True)]
+    rows = [["11-28", "8"], ["11-28", "4"], ["11-27", "6"], ["11-26", "0"]]
+    bars = {0: Decimal(12), 2: Decimal(6), 3: Decimal(0)}
+    drawn = render(columns, rows, width=21, bars=bars).splitlines()
+    assert drawn == [
+        "date   cost",
+        "11-28     8  ████████",
+        "11-28     4",
+        "11-27     6  ████",
+        "11-26     0  ",
+    ]
+    for width in (None, 17):
+        assert "█" not in render(columns, rows, width=width, bars=bars)
+    assert [bar(Decimal(part), Decimal(100), 2) for part in (0, 1, 50, 55)] == [
+        "",
+        "▏",
+        "█",
+        "█▏",
+    ]
+
+
+def test_a_long_text_makes_no_piped_line_endless():
+    columns = [Column(title="title", gives_way="end"), Column(title="id")]
+    line = render(columns, [["word " * 100, "i" * 80]]).splitlines()[1]
+    assert line == f"{('word ' * 12)[:59]}…  {'i' * 80}"
+
+
 def test_columns_give_way_or_go_before_a_table_is_too_wide():
     columns = [
         Column(title="id"),
@@ -922,6 +1116,26 @@ def test_a_report_starts_without_what_only_others_need(terminal):
     )
     done = run("-c", code, terminal=terminal)
     assert done.stdout.splitlines()[-1] == "[]", done.stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
+@pytest.mark.parametrize(("columns", "has_bars"), [(150, True), (100, False)])
+def test_a_terminal_shows_a_bar_per_day_and_a_pipe_none(columns, has_bars, terminal):
+    ours, theirs = os.openpty()
+    terminal.environ |= {"COLUMNS": str(columns), "PYTHONUTF8": "1"}
+    words = [sys.executable, "-m", "agentlake", "report", "daily"]
+    environ = {**os.environ, **terminal.environ}
+    done = subprocess.run(words, env=environ, stdout=theirs, stderr=subprocess.PIPE)
+    os.close(theirs)
+    assert done.returncode == 0
+    shown = os.read(ours, 1 << 16).decode()
+    os.close(ours)
+    plain = re.sub("\x1b\\[[01]m", "", shown)
+    assert max(map(len, plain.splitlines())) <= columns
+    days = [line for line in shown.splitlines() if line.startswith("2026")]
+    assert ["█" in line for line in days] == [False, has_bars, has_bars]
+    piped = run("-m", "agentlake", "report", "daily", terminal=terminal)
+    assert "█" not in piped.stdout
 
 
 def test_a_closed_pipe_is_silent(terminal):

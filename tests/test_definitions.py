@@ -1,7 +1,6 @@
 """Dagster: the graph as it was reviewed, runs on an ephemeral instance, checks."""
 
 import os
-import shutil
 import subprocess
 import sys
 import threading
@@ -10,6 +9,7 @@ from pathlib import Path
 import dagster as dg
 import duckdb
 import pytest
+from conftest import like
 from machine import Machine, failing, made
 
 from agentlake.pipelines.orchestration import lake
@@ -17,7 +17,8 @@ from agentlake.pipelines.orchestration.build import build_defs
 from agentlake.pipelines.orchestration.checks import promises
 from agentlake.pipelines.orchestration.columns import bound, model_schema
 from agentlake.pipelines.orchestration.sql_checks import read_checks
-from agentlake.pipelines.warehouse.connect import writing
+from agentlake.pipelines.warehouse.connect import reading
+from agentlake.pipelines.warehouse.publish import vault_of
 from agentlake.pipelines.warehouse.sql_models import ModelError, models, read_model
 
 THROUGH = "checked_through_load"
@@ -43,7 +44,7 @@ def machine(tmp_path_factory, defs):
 def another(tmp_path, defs, machine):
     """A machine with the same warehouse, and a Dagster that knows nothing of it."""
     another = Machine(tmp_path / "another", defs)
-    shutil.copyfile(machine.warehouse, another.warehouse)
+    like(machine.warehouse, another.warehouse)
     yield another
     another.instance.dispose()
 
@@ -87,7 +88,7 @@ def test_everything_is_made_and_every_check_passes(machine):
     assert result.success
     assert failing(result) == {}
     metadata = made(result)
-    with writing(machine.warehouse) as connection:
+    with reading(machine.warehouse) as connection:
         for name, shown in metadata.items():
             if name.startswith("core/_"):
                 continue
@@ -117,6 +118,7 @@ def test_the_second_run_only_looks(machine):
 
 def test_an_empty_disk_is_an_empty_warehouse_and_all_is_well(another):
     another.warehouse.unlink()
+    vault_of(another.warehouse).unlink()
     result = another.sync()
     assert result.success
     assert failing(result) == {}

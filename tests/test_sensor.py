@@ -14,6 +14,7 @@ from machine import Machine, made
 
 from agentlake.pipelines.orchestration import runs, sensor
 from agentlake.pipelines.orchestration.build import build_defs
+from agentlake.pipelines.warehouse.publish import vault_of
 from agentlake.pipelines.warehouse.sql_models import models
 
 MARTS = {name.replace(".", "/") for name in models() if name.startswith("marts.")}
@@ -176,7 +177,8 @@ def test_a_model_that_failed_after_a_good_load_is_made_without_loading(
 
 
 def test_a_warehouse_that_is_gone_is_made_again(loaded, monkeypatch):
-    loaded.warehouse.unlink()
+    for path in (loaded.warehouse, vault_of(loaded.warehouse)):
+        path.unlink(missing_ok=True)
     request = loaded.tick(monkeypatch, 5)
     assert {CLAUDE, CODEX} | MARTS <= keys(request)
 

@@ -1,11 +1,12 @@
 """Settings: what the user asked for, and where a source is looked for."""
 
+import json
 from pathlib import Path
 
 import pytest
 
 from agentlake.models.errors import UserError
-from agentlake.models.roots import Root
+from agentlake.models.roots import Listed, Root
 from agentlake.pipelines.settings import load_settings, looked_in, resolve_roots
 from agentlake.pipelines.time_zone import checked_time_zone, machine_time_zone
 
@@ -252,6 +253,57 @@ def test_two_names_of_one_folder_are_one_root_under_its_real_path(me):
     (me.home / ".config").mkdir()
     (me.home / ".config/claude").symlink_to(real)
     assert me.roots() == [real]
+
+
+LISTING = (
+    Root(
+        default=("~/.acme",),
+        env="ACME_DATA",
+        listed=Listed(file="projects.json", folder="data", above="path"),
+    ),
+)
+
+
+def _listed(me, *projects):
+    file = me.folder(".acme") / "projects.json"
+    file.write_text(json.dumps({"projects": list(projects)}))
+
+
+def test_folders_that_an_agent_lists_are_roots_as_well(me):
+    shop, garden = me.folder("shop/.acme"), me.folder("garden/.acme")
+    _listed(
+        me,
+        {"path": str(shop.parent), "data": str(shop)},
+        {"path": str(garden.parent), "data": ".acme"},
+        {"path": str(garden.parent), "data": str(me.home / "deleted")},
+        {"path": str(garden.parent), "data": 7},
+        {"data": "without/a/path"},
+        "no object",
+    )
+    assert me.roots(roots=LISTING) == [me.home / ".acme", shop, garden]
+
+
+def test_a_list_in_a_home_that_was_moved_means_the_home_where_it_is(me, tmp_path):
+    shop = me.folder("shop/.acme")
+    _listed(me, {"path": "/home/ada/shop", "data": "/home/ada/shop/.acme"})
+    assert me.roots(roots=LISTING) == [me.home / ".acme", shop]
+
+
+def test_a_list_in_another_home_means_no_folder_of_this_one(me, tmp_path):
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    other = tmp_path / "other"
+    (other / ".acme").mkdir(parents=True)
+    file = other / ".acme" / "projects.json"
+    file.write_text(json.dumps([{"path": "/", "data": str(elsewhere)}]))
+    assert me.roots(roots=LISTING, home=other) == [other / ".acme"]
+
+
+@pytest.mark.parametrize("text", ["", "{", "7", '[{"data": "\\u0000"}]'])
+def test_a_list_that_cannot_be_read_names_nothing(me, text):
+    root = me.folder(".acme")
+    (root / "projects.json").write_text(text)
+    assert me.roots(roots=LISTING) == [root]
 
 
 def test_a_file_or_an_impossible_path_is_no_root(me):

@@ -7,7 +7,7 @@ from decimal import Decimal
 import pytest
 from conftest import CASES, copied, plans, refreshed
 
-from agentlake.adapters.registry import adapters
+from agentlake.adapters.registry import MANIFEST, adapters
 from agentlake.adapters.sdk.conformance import (
     PROMISES,
     claimed_twice,
@@ -15,6 +15,7 @@ from agentlake.adapters.sdk.conformance import (
     streams_of,
 )
 from agentlake.adapters.sdk.decode import encode
+from agentlake.adapters.sdk.load import manifest
 from agentlake.pipelines.load.loader import load
 
 ACCEPT = os.environ.get("AGENTLAKE_ACCEPT") == "1"
@@ -88,6 +89,13 @@ def test_two_sources_never_claim_one_file():
     ]
     homes = [(adapter, case.home) for case in CASES for adapter in adapters().values()]
     assert claimed_twice(own + homes) == {}
+
+
+def test_the_manifest_says_what_the_adapters_say():
+    said = manifest(adapters())
+    if ACCEPT:
+        MANIFEST.write_bytes(said)
+    assert MANIFEST.read_bytes() == said
 
 
 def test_every_source_has_golden_cases():

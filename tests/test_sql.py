@@ -21,6 +21,7 @@ from test_load import THREAD, event, rollout
 from agentlake.fixtures import FIXTURES_DIR
 from agentlake.pipelines.load.loader import load
 from agentlake.pipelines.warehouse.insert import insert_columns
+from agentlake.pipelines.warehouse.publish import vault_of
 from agentlake.pipelines.warehouse.sql_models import models
 
 ACCEPT = os.environ.get("AGENTLAKE_ACCEPT") == "1"
@@ -66,7 +67,7 @@ def _shuffled(bits, order):
     """Files in any order, one after the other or mixed; some lines in two halves."""
     by_file = {}
     for file, data in bits:
-        cut = order.randrange(len(data)) if order.random() < 0.3 else 0
+        cut = order.randrange(len(data) or 1) if order.random() < 0.3 else 0
         halves = [data[:cut], data[cut:]] if cut and file.suffix == ".jsonl" else [data]
         by_file.setdefault(file, []).extend(halves)
     files = order.sample(sorted(by_file), len(by_file))
@@ -77,7 +78,8 @@ def _shuffled(bits, order):
 
 
 def warehouse(connection):
-    return tables(connection, "core", "staging", without=("load_id",))
+    # a keyed record counts its versions: fewer, if all of it is read at once
+    return tables(connection, "core", "staging", without=("load_id", "generation"))
 
 
 def loaded_at_once(lake, now):
@@ -149,7 +151,7 @@ DEFAULTS = {
 def models_only(empty_warehouse, tmp_path_factory):
     """One warehouse for all cases; each of them is rolled back."""
     path = tmp_path_factory.mktemp("cases") / "lake.duckdb"
-    shutil.copyfile(empty_warehouse, path)
+    shutil.copy2(vault_of(empty_warehouse), vault_of(path))
     lake = Lake(path, path.parent)
     lake.connection.execute("set TimeZone = 'UTC'")
     yield lake.connection

@@ -11,12 +11,11 @@ Time: TypeAlias = int | float | str | None
 
 
 class ModelInfo(msgspec.Struct, frozen=True, gc=False, rename="camel"):
-    """The model that answers."""
+    """The model that answers; `provider_id` is a name of Cline's own, no vendor's."""
 
     model_id: str | None = None
     provider_id: str | None = None
     id: str | None = None
-    provider: str | None = None
 
 
 class Condensed(msgspec.Struct, frozen=True, gc=False, rename="camel"):
@@ -139,7 +138,6 @@ class Manifest(msgspec.Struct, frozen=True, gc=False):
 
     cwd: str | None = None
     workspace_root: str | None = None
-    provider: str | None = None
     model: str | None = None
     started_at: Time = None
     ended_at: Time = None

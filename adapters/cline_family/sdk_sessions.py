@@ -65,7 +65,6 @@ def _message(record: Record, name: str) -> Iterable[Fact | Reject]:
                 "usage_key": name,
                 "scope": f"{session}/{stem}",
                 "trust": 2,
-                "provider": info.provider_id or info.provider,
                 "model": model,
                 "called_at": at,
             },
@@ -147,7 +146,6 @@ def _manifest(record: Record, session: str) -> Iterable[Fact | Reject]:
         title=about.title,
         title_source="ai" if about.title else None,
         cwd=told.cwd or told.workspace_root,
-        provider=told.provider,
         started_at=moment(told.started_at),
     )
     if about.usage:
@@ -159,7 +157,6 @@ def _manifest(record: Record, session: str) -> Iterable[Fact | Reject]:
                 "usage_key": f"{session}/manifest",
                 "scope": f"{session}/{session}",
                 "trust": 1,
-                "provider": told.provider,
                 "model": told.model,
                 "called_at": moment(told.ended_at or told.started_at),
                 "granularity": "session",

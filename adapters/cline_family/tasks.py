@@ -160,7 +160,6 @@ def _requests(record: Record, task: str) -> Facts:
             usage_key=f"{task}/{entry.ts}",
             scope=task,
             trust=told.newest,
-            provider=info.provider_id,
             model=info.model_id,
             called_at=at,
             input_tokens=_uncached(product, entry, request, at),

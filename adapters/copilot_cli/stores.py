@@ -23,7 +23,7 @@ from agentlake.adapters.copilot_cli.format import (
 )
 from agentlake.adapters.sdk.contract import Keyed, Record, Reject, Stream, Table
 from agentlake.adapters.sdk.decode import Unreadable, encode, untyped
-from agentlake.adapters.sdk.values import json_text, moment
+from agentlake.adapters.sdk.values import json_text, moment, raw_json
 from agentlake.models.block import Block
 from agentlake.models.fact import Fact
 from agentlake.models.message import Message
@@ -289,12 +289,5 @@ def _old(at: At, message: OldMessage) -> Facts:
                 message_id=name,
                 tool_call_id=call.id,
                 name=asked.name,
-                input=_as_json(asked.arguments),
+                input=raw_json(asked.arguments),
             )
-
-
-def _as_json(arguments: str | None) -> str | None:
-    try:
-        return json_text(untyped((arguments or "").encode()))
-    except Unreadable:  # cut off, or free text
-        return json_text(arguments)

@@ -22,6 +22,7 @@ from pathlib import Path
 from agentlake.adapters.goose import facts
 from agentlake.adapters.goose.format import HEAD, LEDGER, LINE, MESSAGE
 from agentlake.adapters.sdk.contract import Options, Record, Reject, Stream, Table
+from agentlake.adapters.sdk.scan import files_below
 from agentlake.models.fact import Fact
 from agentlake.models.roots import Root
 
@@ -44,10 +45,12 @@ def discover(root: str, options: Options) -> Iterator[Stream]:
     del options
     folders = (Path(root, "data", "sessions"), Path(root, "sessions"))
     folder = next((one for one in folders if one.is_dir()), None)
-    for path in sorted(folder.iterdir()) if folder else ():
+    for path in map(Path, files_below(str(folder)) if folder else ()):
+        if path.parent != folder:
+            continue
         if path.name == "sessions.db":
             yield Stream(path=str(path), key=str(path), reader="sqlite")
-        elif path.suffix == ".jsonl" and path.is_file():
+        elif path.suffix == ".jsonl":
             yield Stream(path=str(path), key=path.stem)
 
 

@@ -1,11 +1,16 @@
-"""An adapter from a file: for those that lie in a folder and in no package."""
+"""Adapters from a file of their own, and adapters that are imported later."""
 
 import sys
+from collections.abc import Mapping
+from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import cast
 
+import msgspec
+
 from agentlake.adapters.sdk.contract import Adapter
+from agentlake.models.roots import Root
 
 
 def adapter_from(path: Path) -> Adapter:
@@ -18,3 +23,49 @@ def adapter_from(path: Path) -> Adapter:
     sys.modules[name] = module  # structs look up their own module
     spec.loader.exec_module(module)
     return cast("Adapter", module)
+
+
+class Said(msgspec.Struct, frozen=True):
+    """What of an adapter must be known before anything is known to be there."""
+
+    parser_version: int
+    roots: tuple[Root, ...]
+
+
+class Later:
+    """An adapter that is imported when more is asked of it than where it looks.
+
+    Most of the agents are not on a machine, and to import all adapters takes as long
+    as a load that finds nothing new.
+    """
+
+    def __init__(self, source: str, module: str, said: Said) -> None:
+        self.SOURCE = source
+        self.ROOTS = said.roots
+        self.PARSER_VERSION = said.parser_version
+        self._module = module
+
+    def __getattr__(self, name: str) -> object:
+        vars(self).update(vars(import_module(self._module)))
+        try:
+            return vars(self)[name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+
+def manifest(adapters: Mapping[str, Adapter]) -> bytes:
+    """What `Said` says of these adapters, as JSON, to be read by `later`."""
+    said = {
+        name: Said(adapter.PARSER_VERSION, adapter.ROOTS)
+        for name, adapter in sorted(adapters.items())
+    }
+    return msgspec.json.format(msgspec.json.encode(said)) + b"\n"
+
+
+def later(modules: Mapping[str, str], data: bytes) -> dict[str, Adapter]:
+    """These modules as adapters that are imported later; `data` is their manifest."""
+    said = msgspec.json.decode(data, type=dict[str, Said])
+    return {
+        name: cast("Adapter", Later(name, module, said[name]))
+        for name, module in modules.items()
+    }

@@ -39,6 +39,6 @@ def _unpacked(packed: bytes) -> bytes:
         raise Unreadable(msg) from error
     if unpacking.eof:
         return data
-    what = "is larger than 256 MiB" if len(data) == MOST else "ends too early"
+    what = f"is larger than {MOST:,} bytes" if len(data) == MOST else "ends too early"
     msg = f"thread cannot be unpacked: it {what}"
     raise Unreadable(msg)

@@ -112,8 +112,12 @@ class Progress:
 
 
 def as_table(sources: Iterable[SourceReport], home: Path) -> str:
-    """One line per source; one that is not there says where it was looked for."""
-    found = list(sources)
+    """One line per source; one that is not there says where it was looked for.
+
+    Where some are there, those that are not are only counted: there are many agents.
+    """
+    every = list(sources)
+    found = [one for one in every if one.found] or every
     tails = {
         number: clean(f"not found (looked in {places(one.looked_in, home, most=2)})")
         for number, one in enumerate(found)
@@ -125,7 +129,10 @@ def as_table(sources: Iterable[SourceReport], home: Path) -> str:
         else [one.source, *["-"] * 5, ""]
         for one in found
     ]
-    return render(_COLUMNS, rows, bold=is_bold(), tails=tails)
+    table = render(_COLUMNS, rows, bold=is_bold(), tails=tails)
+    if (others := len(every) - len(found)) > 0:
+        table += f"\n{others:,} other agents not found: `agentlake doctor`"
+    return table
 
 
 def _numbers(one: SourceReport) -> tuple[int, ...]:

@@ -1,9 +1,9 @@
 """`agentlake new-source`: a module, a home and a test to begin with, which all work."""
 
+import os
 import re
 from argparse import Namespace
 from collections.abc import Mapping
-from pathlib import Path
 
 from agentlake.adapters.registry import names
 from agentlake.models.errors import UserError
@@ -174,16 +174,15 @@ def run(args: Namespace, settings: Settings, environ: Mapping[str, str]) -> int:
         if file.exists():
             msg = f"{file} is there already. Nothing was written."
             raise UserError(msg)
-    for file, text in files.items():
-        _write(file, text)
+    before = os.umask(0o077)  # homes are made of transcripts: the user's alone
+    try:
+        for file, text in files.items():
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text, encoding="utf-8")
+    finally:
+        os.umask(before)
     print(f"wrote  {folder / name}.py         the adapter: it works on the home below")
     print(f"wrote  {home}/   a home as the agent leaves it: invent your own")
     print(f"wrote  {folder}/test_{name}.py    run it with pytest")
     print(f"next   agentlake check-source {name}")
     return 0
-
-
-def _write(file: Path, text: str) -> None:
-    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    file.touch(mode=0o600)
-    file.write_text(text, encoding="utf-8")

@@ -59,6 +59,7 @@ def make_parser() -> ArgumentParser:
         _watch,
         _report,
         _sql,
+        _export,
         _doctor,
         _rejects,
         _verify,
@@ -185,24 +186,70 @@ def _sql(commands: _Commands) -> None:
         commands,
         "sql",
         "ask the warehouse in SQL, or list its tables",
-        "Nothing can be changed, and no other file can be reached from the query.",
+        "Nothing can be changed, and no other file can be reached from the query.\n"
+        "Any other DuckDB client may open the warehouse too, best read-only.",
         "sql",
         'sql "select model, sum(cost_usd) from core.usage group by all"',
-        "sql -f question.sql --format csv > answer.csv",
+        "sql \"from spend_by_day(since := '2026-11-01')\"",
+        "sql -f question.sql --csv > answer.csv",
+        "sql - --parquet answer.parquet < question.sql",
     )
     parser.add_argument(
         "query", nargs="?", metavar="QUERY", help="the query; - reads it from stdin"
     )
     parser.add_argument(
-        "-f", dest="file", type=Path, metavar="FILE", help="read it here"
+        "-f", "--file", type=Path, metavar="FILE", help="read the query here"
     )
-    parser.add_argument(
+    shape = parser.add_mutually_exclusive_group()
+    shape.add_argument(
         "--format",
         choices=("table", "csv", "json"),
         default="table",
         help="how to print",
     )
+    for name in ("csv", "json"):
+        shape.add_argument(
+            f"--{name}",
+            dest="format",
+            action="store_const",
+            const=name,
+            help=f"the same as --format {name}",
+        )
+    shape.add_argument(
+        "--parquet", type=Path, metavar="FILE", help="write all rows to this file"
+    )
     _limit(parser)
+    _timeout(parser)
+
+
+def _export(commands: _Commands) -> None:
+    parser = _command(
+        commands,
+        "export",
+        "write marts, other tables or a query to Parquet files",
+        "Without TABLE: every mart, as FOLDER/marts.daily_usage.parquet and so on.\n"
+        "A file that is there already is replaced when the new one is complete.",
+        "export lake/",
+        "export lake/ marts.daily_usage core.usage",
+        "export dear.parquet --query 'from core.usage where cost_usd > 1'",
+    )
+    parser.add_argument(
+        "place", type=Path, metavar="PLACE", help="a folder; for a query, the file"
+    )
+    parser.add_argument("tables", nargs="*", metavar="TABLE", help="only this table")
+    parser.add_argument("--query", metavar="SQL", help="the rows of this query")
+    _timeout(parser)
+    _json(parser)
+
+
+def _timeout(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--timeout",
+        type=_positive,
+        default=300,
+        metavar="SECONDS",
+        help="stop what takes longer (default 300)",
+    )
 
 
 def _doctor(commands: _Commands) -> None:

@@ -5,9 +5,10 @@ and need no time zone library.
 """
 
 import csv
-import io
-from collections.abc import Iterable, Mapping, Sequence
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from itertools import chain
 from typing import Any
 
 import duckdb
@@ -16,6 +17,7 @@ import msgspec
 from agentlake.pipelines.warehouse.connect import Connection
 
 _MOMENT = "TIMESTAMP WITH TIME ZONE"
+_SOME = 5_000
 _ENCODER = msgspec.json.Encoder(decimal_format="number", enc_hook=str)
 Row = tuple[Any, ...]
 
@@ -32,12 +34,34 @@ def rows(
 
     With a `zone`, moments are its local time to the minute.
     """
+    names, relation = _asked(connection, query, parameters, limit, zone)
+    return names, relation.fetchall() if names else []
+
+
+def stream(
+    connection: Connection, query: str, *, limit: int | None = None
+) -> tuple[list[str], Iterator[Row]]:
+    """What `rows` gives, but a few rows at a time, however many there are."""
+    names, relation = _asked(connection, query, None, limit, None)
+    if not names:
+        return [], iter(())
+    result = connection.execute(relation.sql_query())  # a relation gives all at once
+    return names, chain.from_iterable(iter(lambda: result.fetchmany(_SOME), []))
+
+
+def _asked(
+    connection: Connection,
+    query: str,
+    parameters: Mapping[str, object] | None,
+    limit: int | None,
+    zone: str | None,
+) -> tuple[list[str], Any]:
     relation = connection.sql(query, params=parameters)
     if relation is None:
-        return [], []
+        return [], None
     if limit is not None:
         relation = relation.limit(limit)
-    return list(relation.columns), _plain(relation, zone).fetchall()
+    return list(relation.columns), _plain(relation, zone)
 
 
 def _plain(relation: duckdb.DuckDBPyRelation, zone: str | None) -> Any:
@@ -77,10 +101,23 @@ def count_days(
 
 def as_json(names: Sequence[str], found: Iterable[Row]) -> str:
     """A list of objects, one a line; decimals are numbers."""
-    lines = [
-        _ENCODER.encode(dict(zip(names, row, strict=True))).decode() for row in found
-    ]
-    return "[\n" + ",\n".join(lines) + "\n]" if lines else "[]"
+    return "".join(_json(names, found))
+
+
+def print_json(names: Sequence[str], found: Iterable[Row]) -> None:
+    """Print the same, as it comes."""
+    for text in _json(names, found):
+        print(text, end="")
+    print()
+
+
+def _json(names: Sequence[str], found: Iterable[Row]) -> Iterator[str]:
+    before = "[\n"
+    for row in found:
+        yield before
+        yield _ENCODER.encode(dict(zip(names, row, strict=True))).decode()
+        before = ",\n"
+    yield "[]" if before == "[\n" else "\n]"
 
 
 def as_text(value: Any) -> Any:
@@ -90,10 +127,8 @@ def as_text(value: Any) -> Any:
     return value
 
 
-def as_csv(names: Sequence[str], found: Iterable[Row]) -> str:
+def print_csv(names: Sequence[str], found: Iterable[Row]) -> None:
     """CSV with a header line; null is nothing between two commas."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
+    writer = csv.writer(sys.stdout, lineterminator="\n")
     writer.writerow(names)
     writer.writerows([as_text(value) for value in row] for row in found)
-    return text.getvalue().rstrip("\n")

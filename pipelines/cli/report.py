@@ -3,6 +3,7 @@
 import sys
 from argparse import Namespace
 from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
 from typing import Any
 
 from agentlake.models.errors import UserError, did_you_mean
@@ -15,9 +16,11 @@ from agentlake.pipelines.cli.table import (
     duration,
     first,
     is_bold,
+    is_looked_at,
     render,
     terminal_width,
     usd,
+    usd_column,
 )
 from agentlake.pipelines.settings import Settings
 from agentlake.pipelines.time_zone import checked_time_zone
@@ -72,13 +75,36 @@ def show(
     table = [_cells(report.shown, row) for row in values[:limit]]
     if report.has_total:
         table.append(_total(report.shown, values))
+    for place, one in enumerate(report.shown):
+        if one.kind == "usd":
+            for row, cell in zip(
+                table, usd_column([row[place] for row in table]), strict=True
+            ):
+                row[place] = cell
     columns = [shown.column for shown in report.shown]
-    print(render(columns, table, width=terminal_width(), bold=is_bold()))
+    bars = _bars(report.barred_by, values[:limit]) if is_looked_at() else None
+    width = terminal_width()
+    print(render(columns, table, width=width, bold=is_bold(), bars=bars))
     if limit is not None and len(values) > limit:
         also = ", the total is of all" if report.has_total else ""
         of = first(limit, len(values))
         print(f"{of}{also}; --all shows every one", file=sys.stderr)
     return True
+
+
+def _bars(day: str | None, found: Sequence[Mapping[str, Any]]) -> dict[int, Decimal]:
+    """What each day cost, at its first row; its output where no cost is known."""
+    if day is None:
+        return {}
+    is_priced = any(row["cost_usd"] for row in found)
+    measure = "cost_usd" if is_priced else "output_tokens"
+    sums: dict[Any, Decimal] = {}
+    first_rows: dict[Any, int] = {}
+    for number, row in enumerate(found):
+        first_rows.setdefault(row[day], number)
+        amount = Decimal(row[measure] or 0)
+        sums[row[day]] = sums.get(row[day], Decimal(0)) + amount
+    return {number: sums[of] for of, number in first_rows.items()}
 
 
 def _why_nothing(
@@ -146,7 +172,7 @@ def _tell_unpriced(
     query = """
         select coalesce(model, '(no model)') as model, count(*) as calls
         from core.usage
-        where cost_usd is null and is_asked_for(called_at)
+        where cost_usd is null and unit = 'tokens' and is_asked_for(called_at)
             and ($source is null or source = $source)
         group by all order by calls desc, model
     """
@@ -167,12 +193,12 @@ def _tell_unpriced(
 
 def _check_source(connection: Connection, name: str | None) -> None:
     """Raise UserError for a source that neither is known nor has any rows."""
-    from agentlake.adapters.registry import BUILT_IN
+    from agentlake.adapters.registry import names
 
-    if name is None or name in BUILT_IN:
+    if name is None or name in names():
         return
     found = connection.execute("select distinct source from meta.streams").fetchall()
-    known: Iterable[str] = sorted({*BUILT_IN, *(source for (source,) in found)})
+    known: Iterable[str] = sorted({*names(), *(source for (source,) in found)})
     if name not in known:
         guess = did_you_mean(name, known)
         msg = f"unknown source {name}.{guess} Known: {', '.join(known)}."

@@ -24,6 +24,8 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     shown: Sequence[Shown]
     has_cost: bool = True
     has_total: bool = False
+    barred_by: str | None = None
+    """The column whose values get a bar each, of what they cost together."""
 
 
 def _text(
@@ -58,6 +60,7 @@ REPORTS = {
         order="usage_date desc, source, model nulls last",
         shown=[_text("usage_date", "date"), _SOURCE, _MODEL, _CALLS, *_TOKENS, _COST],
         has_total=True,
+        barred_by="usage_date",
     ),
     "session": Report(
         mart="marts.session_summary",

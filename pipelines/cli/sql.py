@@ -4,22 +4,28 @@ import sys
 from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
-
-import duckdb
 
 from agentlake.models.errors import UserError
 from agentlake.pipelines.cli.query import (
     Row,
-    as_csv,
-    as_json,
     as_text,
-    count_days,
+    print_csv,
+    print_json,
     rows,
+    stream,
 )
-from agentlake.pipelines.cli.table import Column, first, is_bold, render, terminal_width
+from agentlake.pipelines.cli.table import (
+    Column,
+    first,
+    is_bold,
+    render,
+    terminal_width,
+)
 from agentlake.pipelines.settings import Settings
-from agentlake.pipelines.warehouse.connect import Connection, reading
+from agentlake.pipelines.warehouse.connect import Connection
+from agentlake.pipelines.warehouse.sandbox import one_question, sandbox
 
 _MOST_ROWS = 200
 # DuckDB knows how many rows a table has without reading it; a view it would compute.
@@ -36,40 +42,37 @@ _TABLES = """
     from duckdb_views()
     where database_name = current_database() and schema_name in ('marts', 'core')
         and not starts_with(view_name, '_')
+    union all
+    select
+        function_name || '(' || array_to_string(parameters, ', ') || ')', null,
+        coalesce(comment, '')
+    from duckdb_functions()
+    where database_name = current_database() and function_type = 'table_macro'
     order by
+        contains(name, '('),
         instr('marts core meta staging raw', split_part(name, '.', 1)), name
 """
 
 
 def run(args: Namespace, settings: Settings, _: Mapping[str, str]) -> int:
     """Run the query, or list the tables; print it in the format that is asked for."""
-    query = _query(args)
-    with reading(settings.warehouse) as connection:
-        _shut_off(connection, settings.time_zone)
-        most = args.limit or (_MOST_ROWS if args.format == "table" else None)
-        try:
-            if query:
-                _refuse_many(connection, query)
-            names, found = rows(
-                connection, query or _TABLES, limit=None if most is None else most + 1
-            )
-        except duckdb.Error as error:
-            raise UserError(str(error)) from error
-    more = most is not None and len(found) > most
-    found = found[:most]
-    if names:
-        print(_text(names, found, args.format))
-        if not found and args.format == "table":
-            print("(no rows)", file=sys.stderr)
-    if most is not None and more and not args.limit:
-        print(
-            f"{first(most)}; --limit N shows more, --format csv all",
-            file=sys.stderr,
-        )
+    query = asked(args) or _TABLES
+    with sandbox(
+        settings.warehouse, settings.time_zone, seconds=args.timeout
+    ) as connection:
+        query = one_question(connection, query)
+        if args.parquet is not None:
+            _write(connection, query, args.parquet.expanduser())
+        elif args.format == "table":
+            _show(connection, query, args.limit)
+        else:
+            show = print_csv if args.format == "csv" else print_json
+            show(*stream(connection, query, limit=args.limit))
     return 0
 
 
-def _query(args: Namespace) -> str | None:
+def asked(args: Namespace) -> str | None:
+    """The query that was given, in whichever way; None if none was."""
     if args.file is not None and args.query is not None:
         msg = "give either a query or -f FILE, not both."
         raise UserError(msg)
@@ -85,29 +88,27 @@ def _query(args: Namespace) -> str | None:
         raise UserError(msg) from error
 
 
-def _refuse_many(connection: Connection, query: str) -> None:
-    """Of several statements only the last one's rows would be seen."""
-    given = len(connection.extract_statements(query))
-    if given != 1:
-        were = f"{given} were" if given else "none was"
-        msg = f"one statement at a time; {were} given."
-        raise UserError(msg)
+def _write(connection: Connection, query: str, path: Path) -> None:
+    # Imported here: Arrow takes longer than most queries.
+    from agentlake.pipelines.warehouse.parquet import write_parquet
+
+    written = write_parquet(connection.sql(query), path)
+    print(f"{written:,} rows in {path}", file=sys.stderr)
 
 
-def _shut_off(connection: Connection, zone: str) -> None:
-    """Days are the user's; files, the network and settings are out of reach."""
-    count_days(connection, zone)
-    connection.execute(f"set timezone = '{zone}'")
-    connection.execute("set python_enable_replacements = false")
-    connection.execute("set enable_external_access = false")
-    connection.execute("set lock_configuration = true")
+def _show(connection: Connection, query: str, limit: int | None) -> None:
+    most = limit or _MOST_ROWS
+    names, found = rows(connection, query, limit=most + 1)
+    if not names:
+        return
+    print(_text(names, found[:most]))
+    if not found:
+        print("(no rows)", file=sys.stderr)
+    if len(found) > most and not limit:
+        print(f"{first(most)}; --limit N shows more, --csv all", file=sys.stderr)
 
 
-def _text(names: Sequence[str], found: Sequence[Row], shape: str) -> str:
-    if shape == "json":
-        return as_json(names, found)
-    if shape == "csv":
-        return as_csv(names, found)
+def _text(names: Sequence[str], found: Sequence[Row]) -> str:
     if names[0] == "explain_key":  # a drawing of many lines
         return "\n".join(str(row[1]) for row in found)
     numbers = (int, float, Decimal)

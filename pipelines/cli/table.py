@@ -13,8 +13,13 @@ import msgspec
 _GAP = "  "
 _THOUSAND = 1000
 _MINUTE_MS = 60_000
+_SMALL_DIGITS = 4
+_LEAST_BAR, _MOST_BAR = 5, 24
+_EIGHTHS = "▏▎▍▌▋▊▉"
 _LEAST = 12
-"""A column that gives way keeps at least this much."""
+"""A column that gives way keeps at least this much ..."""
+_MOST = 60
+"""... and where no terminal says how much fits, is at most so wide."""
 # What a transcript could do to a terminal: escape sequences, line ends, directions.
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]+")
 
@@ -28,6 +33,12 @@ class Column(msgspec.Struct, frozen=True, kw_only=True):
     """`end` or `start`: which part of a long text may go when there is no room."""
     dropped: int = 0
     """0 is never left out; of the others the highest first."""
+
+
+def is_looked_at() -> bool:
+    """Whether stdout is a terminal that can show every character of a picture."""
+    encoding = (sys.stdout.encoding or "").lower().replace("-", "")
+    return sys.stdout.isatty() and encoding.startswith("utf")
 
 
 def terminal_width() -> int | None:
@@ -44,10 +55,12 @@ def render(
     width: int | None = None,
     bold: bool = False,
     tails: Mapping[int, str] | None = None,
+    bars: Mapping[int, Decimal] | None = None,
 ) -> str:
     """The table as text, without the last line end.
 
-    `tails` stand in place of the last cell of a row and may be longer than it.
+    `tails` stand in place of the last cell of a row and may be longer than it. `bars`
+    are drawn to the right of their rows, if the width leaves room for them.
     """
     cells = [[clean(cell) for cell in row] for row in rows]
     widths = [
@@ -55,6 +68,8 @@ def render(
         for place, column in enumerate(columns)
     ]
     shown = _fit(columns, widths, width)
+    used = sum(widths[place] for place in shown) + len(_GAP) * len(shown)
+    room = min(_MOST_BAR, width - used) if width and bars else 0
     lines = [_line(columns, [column.title for column in columns], widths, shown)]
     if bold:
         lines[0] = f"\x1b[1m{lines[0]}\x1b[0m"
@@ -62,6 +77,9 @@ def render(
         line = _line(columns, row, widths, shown)
         if tails and number in tails:
             line = _line(columns, row, widths, shown[:-1]) + _GAP + tails[number]
+        if bars and number in bars and room >= _LEAST_BAR:
+            line += " " * (used - _width(line))
+            line += bar(bars[number], max(bars.values()), room)
         lines.append(line)
     return "\n".join(lines)
 
@@ -74,6 +92,10 @@ def is_bold() -> bool:
 def _fit(columns: Sequence[Column], widths: list[int], width: int | None) -> list[int]:
     """The places of the columns that are shown; `widths` shrink where they can."""
     shown = list(range(len(columns)))
+    if width is None:
+        for place, column in enumerate(columns):
+            if column.gives_way:
+                widths[place] = min(widths[place], _MOST)
     while width is not None:
         over = sum(widths[place] for place in shown) + len(_GAP) * (len(shown) - 1)
         over -= width
@@ -159,8 +181,28 @@ def usd(cost: Decimal | None, *, partly: bool = False) -> str:
     """
     if cost is None:
         return "-"
-    digits = 2 if cost >= 1 or not cost else 4
+    digits = 2 if cost >= 1 or not cost else _SMALL_DIGITS
     return f"{'>' if partly else ''}${cost:,.{digits}f}"
+
+
+def usd_column(cells: Sequence[str]) -> list[str]:
+    """Cells of `usd` with their points one below the other.
+
+    A sum of dollars gets blanks for the digits that only small sums have.
+    """
+    most = max((_decimals(cell) for cell in cells), default=0)
+    return [cell + " " * (most - _decimals(cell)) if cell else cell for cell in cells]
+
+
+def _decimals(cell: str) -> int:
+    return len(cell.partition(".")[2])
+
+
+def bar(part: Decimal, of: Decimal, room: int) -> str:
+    """A bar as long as the part of a whole, to an eighth of a character."""
+    eighths = round(part / of * room * 8) if of else 0
+    full, rest = divmod(max(eighths, 1 if part else 0), 8)
+    return "█" * full + (_EIGHTHS[rest - 1] if rest else "")
 
 
 def size(number: int) -> str:

@@ -14,7 +14,7 @@ from pathlib import Path
 import duckdb
 import msgspec
 
-from agentlake.adapters.registry import adapters, added
+from agentlake.adapters.registry import added, names
 from agentlake.adapters.sdk.contract import Health as Told
 from agentlake.adapters.sdk.run import guarded
 from agentlake.models.errors import SourceError
@@ -133,7 +133,7 @@ def examine(settings: Settings, environ: Mapping[str, str]) -> Health:
     )
     enabled = {plan.adapter.SOURCE: plan for plan in plans(settings, environ)}
     with _opened(warehouse, health) as connection:
-        for name in adapters():
+        for name in names():
             one = SourceHealth(source=name, enabled=name in enabled)
             if plan := enabled.get(name):
                 _look(connection, plan, one, is_known=health.busy is None)
@@ -300,6 +300,7 @@ def _unpriced(connection: Connection) -> list[Unpriced]:
         return []
     rows = connection.execute(
         "select source, model, count(*) from core.usage where cost_usd is null "
+        "and unit = 'tokens' "
         "group by all order by count(*) desc, source, model"
     ).fetchall()
     return [Unpriced(*row) for row in rows]

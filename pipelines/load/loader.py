@@ -44,14 +44,16 @@ def load(
     selects: Selects | None = None,
     on_progress: OnProgress = lambda _: None,
     refresh: Refresh = lambda _: None,
+    show: Refresh = lambda _: None,
 ) -> LoadReport:
     """Load what changed; nothing is opened that looks as it did last time.
 
     `selects` limits the load to some streams. `refresh` brings the models up to
-    date: it is called now and then during a long load, and at its end.
+    date: it is called now and then during a long load, and at its end. `show` lets
+    readers see what is there, now and then.
     """
     ensure(connection, [plan.adapter.SOURCE for plan in plans])
-    run = _Load(connection, plans, on_progress, refresh)
+    run = _Load(connection, plans, on_progress, refresh, show)
     work = [one for plan in plans for one in run.look(plan, selects)]
     work.sort(key=lambda one: one.signature.changed_ns, reverse=True)
     with _without_garbage_collection():
@@ -69,10 +71,12 @@ class _Load:
         plans: Sequence[SourcePlan],
         on_progress: OnProgress,
         refresh: Refresh,
+        show: Refresh,
     ) -> None:
         self._connection = connection
         self._on_progress = on_progress
         self._refresh = refresh
+        self._show = show
         self.report = _new_report(connection, plans)
         self._committer = Committer(connection, self.report)
         self._writers = {
@@ -110,6 +114,7 @@ class _Load:
                 if time.monotonic() - refreshed_at > REFRESH_EVERY_S:
                     self._commit()
                     self._refresh(self._connection)
+                    self._show(self._connection)
                     self.report.go_on()
                     refreshed_at = time.monotonic()
             self._commit()

@@ -42,10 +42,10 @@ class SourcePlan(msgspec.Struct, frozen=True, kw_only=True):
         A source without any is asked once: its settings say where to look. Raises
         SourceError.
         """
-        discover = self.adapter.discover
         places = [str(root) for root in self.roots] if self.adapter.ROOTS else [""]
         for place in places:
-            yield from guarded(self.adapter, partial(discover, place, self.options))
+            make = partial(self.adapter.discover, place, self.options)
+            yield from guarded(self.adapter, make)
 
 
 class Work(msgspec.Struct, frozen=True, kw_only=True):

@@ -2,7 +2,7 @@
 
 The command line and Dagster call the same functions: `plans` says what is looked
 for where, `load` (beside this) brings it in, `refresh_models` draws the conclusions,
-and `sync` does all three.
+and `sync` does all three and publishes the result.
 """
 
 import hashlib
@@ -11,7 +11,7 @@ from pathlib import Path
 
 import msgspec
 
-from agentlake.adapters.registry import adapters
+from agentlake.adapters.registry import all_later
 from agentlake.models.errors import UserError, did_you_mean
 from agentlake.pipelines.load.loader import OnProgress, load
 from agentlake.pipelines.load.plan import Selects, SourcePlan
@@ -23,6 +23,7 @@ from agentlake.pipelines.warehouse.connect import Connection, transaction, writi
 from agentlake.pipelines.warehouse.meta import last_load_id, store, stored
 from agentlake.pipelines.warehouse.prices import check, fingerprint
 from agentlake.pipelines.warehouse.pricing import prepare, update_quotes
+from agentlake.pipelines.warehouse.publish import publish, publish_meanwhile
 from agentlake.pipelines.warehouse.refresh import Refreshed, refresh
 from agentlake.pipelines.warehouse.schema import ensure
 from agentlake.sql import SQL_DIR
@@ -55,7 +56,7 @@ def plans(
     Raises UserError for a name that is unknown or switched off, and for a price
     that cannot be understood.
     """
-    known = adapters()
+    known = all_later()
     try:
         check(settings.prices)
     except ValueError as error:
@@ -128,6 +129,10 @@ def sync_plans(
         on_refresh()
         refreshed.append(refresh_models(connection, settings))
 
+    def show_now(connection: Connection) -> None:
+        connection.execute("checkpoint")
+        publish_meanwhile(settings.warehouse)
+
     with writing(settings.warehouse, wait_s=wait_s) as connection:
         report = load(
             connection,
@@ -135,7 +140,9 @@ def sync_plans(
             selects=selects,
             on_progress=on_progress,
             refresh=refresh_now,
+            show=show_now,
         )
+    publish(settings.warehouse)
     return _result(settings, report, refreshed[-1])
 
 
@@ -143,7 +150,7 @@ def replay_sources(
     settings: Settings, sources: Collection[str] | None = None
 ) -> SyncResult:
     """Parse what is in raw again, of all sources or these, and refresh the models."""
-    known = adapters()
+    known = all_later()
     for name in sources or ():
         check_source(name, known)
     chosen = {name: known[name] for name in sources or known}
@@ -159,6 +166,7 @@ def replay_sources(
                 report.sources[name].replayed = replayed
                 record_load(connection, report)
         refreshed = refresh_models(connection, settings)
+    publish(settings.warehouse)
     return _result(settings, report, refreshed)
 
 

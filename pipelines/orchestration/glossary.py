@@ -127,6 +127,15 @@ GLOSSARY = {
     "total_reasoning_tokens": "The running total of reasoning_tokens.",
     "median_duration_ms": "Half of the calls took longer, in milliseconds.",
     "total_duration_ms": "All calls together, in milliseconds.",
+    # windows and trees
+    "ends_at": "Five hours after the start.",
+    "tree_depth": "How many sessions stand above it: 0 for the first.",
+    "tree_path": "The sessions from the first one down to this one.",
+    "subagents": "All subagents below it.",
+    "tree_calls": "Its calls and those of all subagents below it.",
+    "tree_output_tokens": "Its output_tokens and those of all subagents below it.",
+    "tree_cost_usd": "Its cost and that of all subagents below it, in USD.",
+    "tree_unpriced_calls": "Those of tree_calls whose cost is unknown.",
     # rates, in USD
     "input_usd": "For a million tokens that came from no cache.",
     "cache_read_usd": "For a million tokens that were read from the cache.",
@@ -155,7 +164,6 @@ GLOSSARY = {
     "seq": "Place of the record in its stream.",
     "part": "Which fact of its kind within the record.",
     "load_id": "The load that wrote the row; see meta.loads.",
-    "depth": "How many records lead from the root of the conversation to this one.",
     "is_active": "Whether it is on the branch on which the conversation goes on.",
     "ordinal": "The record's own number, where the format has one.",
 }

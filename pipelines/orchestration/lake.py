@@ -8,12 +8,13 @@ from functools import cached_property
 import dagster as dg
 import duckdb
 
-from agentlake.adapters.registry import adapters, names
+from agentlake.adapters.registry import names
 from agentlake.models.errors import SourceError, UserError
 from agentlake.pipelines.load.plan import SourcePlan
 from agentlake.pipelines.load.sync import plans, refresh_models
 from agentlake.pipelines.settings import Settings, load_settings
 from agentlake.pipelines.warehouse.connect import BusyError, Connection, writing
+from agentlake.pipelines.warehouse.publish import publish
 from agentlake.pipelines.warehouse.refresh import Refreshed
 from agentlake.pipelines.warehouse.schema import ensure
 
@@ -56,7 +57,7 @@ class Lake:
         except UserError as error:
             self._busy = error
             raise
-        ensure(connection, adapters().keys())
+        ensure(connection, names())
         return connection
 
     def _opened(self) -> Connection:
@@ -88,8 +89,10 @@ class Lake:
         return done
 
     def close(self) -> None:
-        """Let others have the warehouse."""
+        """Let others have the warehouse, and publish what the run changed."""
         self._stack.close()
+        if "connection" in self.__dict__:  # else the run did not come so far
+            publish(self.settings.warehouse, at_leisure=True)
 
 
 @dg.resource(description="The warehouse file, open for as long as one run takes.")

@@ -22,6 +22,7 @@ from agentlake.pipelines.orchestration.checks import asset_key
 from agentlake.pipelines.orchestration.lake import Lake
 from agentlake.pipelines.orchestration.raw_assets import RECORD, STREAMS, raw_op
 from agentlake.pipelines.orchestration.runs import unfinished
+from agentlake.pipelines.warehouse.publish import vault_of
 from agentlake.pipelines.warehouse.sql_models import models
 
 EVERY_S = 5
@@ -105,7 +106,9 @@ def tick(
         found = plans(lake.settings, os.environ)
     except UserError as error:
         return dg.SkipReason(str(error))
-    made = _made(context.instance, assets) if lake.settings.warehouse.exists() else {}
+    warehouse = lake.settings.warehouse
+    is_there = warehouse.exists() or vault_of(warehouse).exists()
+    made = _made(context.instance, assets) if is_there else {}
     recorded = {
         plan.adapter.SOURCE: recorded_by(made.get(_raw(plan.adapter.SOURCE)))
         for plan in found

@@ -1,7 +1,8 @@
-"""The one place that opens, closes and locks the warehouse file.
+"""The one place that opens, closes and locks the warehouse's files.
 
-A writer holds the file alone from open to close; readers share it. So both open it
-for as long as one job takes, and who comes second waits a moment.
+A writer holds the vault alone from open to close, for as long as one job takes; a
+second one waits a moment. Readers open the published copy (`publish.py`), and neither
+wait for a writer nor keep one waiting.
 """
 
 import os
@@ -15,6 +16,8 @@ from typing import TypeVar
 import duckdb
 
 from agentlake.models.errors import UserError
+from agentlake.pipelines.warehouse.copy_closed import log_of
+from agentlake.pipelines.warehouse.publish import adopt, vault_of
 
 # Files that DuckDB 1.5 clients (the CLI, BI tools) can read as well.
 _STORAGE_VERSION = "v1.5.0"
@@ -36,16 +39,21 @@ class BusyError(UserError):
 
 @contextmanager
 def writing(path: Path, *, wait_s: float = 10.0) -> Iterator[Connection]:
-    """The warehouse for one writer, created if it does not exist.
+    """The vault of this warehouse for one writer, created if it does not exist.
 
-    Raises BusyError when another program holds it for longer than `wait_s`.
+    What is written is seen by readers after `publish`, when this is closed. Raises
+    BusyError when another program holds the vault for longer than `wait_s`.
     """
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     before = os.umask(0o077)  # transcripts hold secrets: the files are the user's alone
     connection = duckdb.connect()
+    vault = vault_of(path)
     try:
+        if not vault.exists() and path.exists():
+            _close_well(path, wait_s)
+            adopt(path)
         options = f"storage_version '{_STORAGE_VERSION}', row_group_size {_ROW_GROUP}"
-        file = str(path).replace("'", "''")
+        file = str(vault).replace("'", "''")
         attach = f"attach '{file}' as {NAME} ({options})"
         _patiently(path, wait_s, lambda: connection.execute(attach))
         connection.execute(f"use {NAME}")
@@ -59,10 +67,11 @@ def writing(path: Path, *, wait_s: float = 10.0) -> Iterator[Connection]:
 
 @contextmanager
 def reading(path: Path, *, wait_s: float = 10.0) -> Iterator[Connection]:
-    """The warehouse for one reader. Raises UserError when there is none yet."""
-    if not path.exists():
-        msg = f"{path}: no warehouse yet. Load one with `agentlake load`."
-        raise UserError(msg)
+    """The published copy for one reader. Raises UserError when there is none yet.
+
+    It stays what it is while it is open, whatever is published meanwhile.
+    """
+    _refuse_missing(path)
     connection = _patiently(
         path, wait_s, lambda: duckdb.connect(str(path), read_only=True)
     )
@@ -70,6 +79,32 @@ def reading(path: Path, *, wait_s: float = 10.0) -> Iterator[Connection]:
         yield connection
     finally:
         connection.close()
+
+
+def attach_published(connection: Connection, path: Path, name: str) -> None:
+    """Attach the copy that is published now, read-only, to any connection.
+
+    To connect to the path would give what this process has open under it already,
+    which may be an older copy. Raises UserError when there is none yet.
+    """
+    _refuse_missing(path)
+    file = str(path).replace("'", "''")
+    attach = f"attach '{file}' as {name} (read_only)"
+    _patiently(path, 10.0, lambda: connection.execute(attach))
+
+
+def _refuse_missing(path: Path) -> None:
+    if not path.exists():
+        msg = f"{path}: no warehouse yet. Load one with `agentlake load`."
+        raise UserError(msg)
+
+
+def _close_well(path: Path, wait_s: float) -> None:
+    """Bring what a killed writer left in the log into the file itself."""
+    is_closed = not log_of(path).exists()
+    _patiently(
+        path, wait_s, lambda: duckdb.connect(str(path), read_only=is_closed)
+    ).close()
 
 
 def _patiently(path: Path, wait_s: float, open_it: Callable[[], T]) -> T:
@@ -86,9 +121,9 @@ def _patiently(path: Path, wait_s: float, open_it: Callable[[], T]) -> T:
             if time.monotonic() >= deadline:
                 program, pid = Path(holder["program"]).name, holder["pid"]
                 msg = (
-                    f"{path} is open in another program ({program}, pid {pid});"
-                    f" waited {wait_s:.0f} s. Nothing was changed."
-                    " Close it, or try again when it is done."
+                    f"{path}: another program is writing to it ({program}, pid {pid});"
+                    f" waited {wait_s:.0f} s. Nothing was changed. Try again when it is"
+                    " done; a client that only reads opens it read-only."
                 )
                 raise BusyError(msg) from error
             time.sleep(_WAIT_STEP_S)

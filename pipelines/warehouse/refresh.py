@@ -6,6 +6,7 @@ inputs that are narrowed to those sessions, in one transaction. A model whose SQ
 changed, or the SQL of what it reads, is made again whole.
 """
 
+import hashlib
 import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -14,7 +15,7 @@ import msgspec
 
 from agentlake.pipelines.warehouse import groups
 from agentlake.pipelines.warehouse.connect import Connection, transaction
-from agentlake.pipelines.warehouse.meta import last_load_id
+from agentlake.pipelines.warehouse.meta import last_load_id, store, stored
 from agentlake.pipelines.warehouse.narrow import Narrow, literal
 from agentlake.pipelines.warehouse.schema import LONG_TEXT
 from agentlake.pipelines.warehouse.sql_models import (
@@ -22,11 +23,13 @@ from agentlake.pipelines.warehouse.sql_models import (
     fingerprint,
     macros,
     models,
+    questions,
     recall,
 )
 
 GROUPS = "meta.session_groups"
 QUOTES = "meta.price_quotes"
+_QUESTIONS = "questions"  # in meta.settings: a digest of the macros that are made
 
 
 class Refreshed(msgspec.Struct, frozen=True, kw_only=True):
@@ -58,9 +61,11 @@ def refresh(
     run = _Refresh(connection, prepare_prices)
     chosen = models() if names is None else {name: models()[name] for name in names}
     try:
-        return [run.one(model) for model in models().values() if model.name in chosen]
+        done = [run.one(model) for model in models().values() if model.name in chosen]
+        run.make_questions()
     finally:
         run.close()
+    return done
 
 
 class _Refresh:
@@ -96,6 +101,15 @@ class _Refresh:
             rows=rows,
             seconds=time.perf_counter() - start,
         )
+
+    def make_questions(self) -> None:
+        """Make the table macros, once there is all that they may read."""
+        digest = hashlib.sha256(questions().encode()).hexdigest()[:16]
+        is_made = stored(self._connection, _QUESTIONS) == digest
+        if not is_made and models().keys() <= self._state.keys():
+            with transaction(self._connection):
+                self._connection.execute(questions())
+                store(self._connection, _QUESTIONS, digest)
 
     def _update_prices(self) -> None:
         if self._prepare_prices is not None:

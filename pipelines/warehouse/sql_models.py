@@ -22,6 +22,9 @@ from agentlake.pipelines.warehouse.meta import store, stored
 SQL = Path(__file__).resolve().parents[2] / "sql"
 _HEADER = re.compile(r"\A/\*\n(?P<text>.*?)\n\*/\n(?P<query>.*)\Z", re.DOTALL)
 _FIELD = re.compile(r"^(?P<name>grain|key|checks|why)\s+(?P<text>.*)$")
+_QUESTION = re.compile(
+    r"^/\*\n(?P<name>\w+)\([^)]*\): (?P<text>.*?)\n\n", re.DOTALL | re.MULTILINE
+)
 LAYERS = ("core", "marts")
 _REMEMBERED = "models"  # in meta.settings
 MADE_FROM = {"meta.price_quotes": "core._calls"}
@@ -60,6 +63,21 @@ class ModelError(Exception):
 def macros() -> str:
     """The functions that models use, as statements that create them."""
     return (SQL / "macros.sql").read_text()
+
+
+@cache
+def questions() -> str:
+    """Table macros for people, as statements that create them, each with its comment.
+
+    No model uses them, so they may change without any model being made again.
+    """
+    text = (SQL / "questions.sql").read_text()
+    comments = [
+        f"comment on macro table main.{found['name']} is"
+        f" '{' '.join(found['text'].split()).replace(chr(39), chr(39) * 2)}';"
+        for found in _QUESTION.finditer(text)
+    ]
+    return "\n".join([text, *comments])
 
 
 _models: dict[str, Model] = {}

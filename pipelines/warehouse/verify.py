@@ -1,8 +1,8 @@
 """Prove on the user's own data that incremental equals full.
 
 All core tables are built again from staging, in a file of their own beside the
-warehouse, and compared with what stands, row by row and in every column. The
-warehouse is only read.
+warehouse, and compared with what stands, row by row and in every column. What is
+read is the published copy, so a load may go on meanwhile.
 """
 
 import time
@@ -15,7 +15,7 @@ import duckdb
 import msgspec
 
 from agentlake.models.errors import UserError
-from agentlake.pipelines.warehouse.connect import Connection, reading
+from agentlake.pipelines.warehouse.connect import Connection, attach_published
 from agentlake.pipelines.warehouse.sql_models import (
     Model,
     fingerprint,
@@ -63,16 +63,12 @@ def verify(path: Path) -> Iterator[Verified]:
 def _beside(path: Path) -> Iterator[Connection]:
     """A connection that may write aside, and reads the warehouse under its own name."""
     with (
-        reading(path),  # waits for others, and keeps them waiting
         TemporaryDirectory(prefix=".verify-", dir=path.parent) as folder,
         duckdb.connect() as connection,
     ):
-        for file, name, options in (
-            (path, _STANDING, " (read_only)"),
-            (Path(folder, "aside.duckdb"), _ASIDE, ""),
-        ):
-            quoted = str(file).replace("'", "''")
-            connection.execute(f"attach '{quoted}' as {name}{options}")
+        attach_published(connection, path, _STANDING)
+        aside = str(Path(folder, "aside.duckdb")).replace("'", "''")
+        connection.execute(f"attach '{aside}' as {_ASIDE}")
         connection.execute("set preserve_insertion_order = false")
         connection.execute(f"use {_ASIDE}")
         for schema in ("staging", "core", "meta"):

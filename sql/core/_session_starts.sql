@@ -7,17 +7,18 @@ why     When copies of a message lie in several sessions and no record says wher
         their time, so they count here on purpose: that is the agent's own order. A
         fork that begins with its origin's first row is as old as that, so each fork
         on the way makes it a microsecond younger. A session with a header began no
-        earlier than that: what is older was copied.
+        earlier than that: what is older was copied. Where no message has a time, the
+        header's is all there is.
 */
 with recursive
     origins as (
         select source, session_id, parent_session_id
         from staging.sessions
-        where relation = 'fork'
+        where relation in ('fork', 'continuation')
         union
         select source, session_id, parent_session_id
         from staging.links
-        where relation = 'fork'
+        where relation in ('fork', 'continuation')
     ),
     forks as (
         select source, session_id, parent_session_id, 1 as depth
@@ -51,12 +52,10 @@ with recursive
 select
     firsts.source,
     firsts.session_id,
-    greatest(
-        coalesce(
-            firsts.first_at + to_microseconds(coalesce(depths.depth, 0)),
-            timestamptz 'infinity'
-        ),
-        headers.started_at
+    coalesce(
+        greatest(firsts.first_at, headers.started_at)
+        + to_microseconds(coalesce(depths.depth, 0)),
+        timestamptz 'infinity'
     ) as first_at
 from firsts
 left join

@@ -5,7 +5,8 @@ grain   source, stream_id, generation, seq, part
 why     A total that newer ones replace says nothing of single calls, but what it grew
         by, and when that was seen, adds up to it. No part of it is ever lowered: a
         smaller step is an error of the source, or (`resets`) the start of a new
-        count. One without a time is of the last message beside it.
+        count. One without a time is of the last message beside it. A session made from
+        another one may have begun with its total.
 */
 with
     timeless as (
@@ -53,11 +54,11 @@ with
             coalesce(
                 resets
                 and (
-                    input_tokens < lag(input_tokens) over walk
-                    or cache_read_tokens < lag(cache_read_tokens) over walk
-                    or cache_write_tokens < lag(cache_write_tokens) over walk
-                    or output_tokens < lag(output_tokens) over walk
-                    or amount < lag(amount) over walk
+                    input_tokens < lag(input_tokens) over own_walk
+                    or cache_read_tokens < lag(cache_read_tokens) over own_walk
+                    or cache_write_tokens < lag(cache_write_tokens) over own_walk
+                    or output_tokens < lag(output_tokens) over own_walk
+                    or amount < lag(amount) over own_walk
                 ),
                 false
             ) as is_reset,
@@ -68,15 +69,26 @@ with
             walk as (
                 partition by source, usage_id, is_outranked
                 order by called_at nulls first, place, stream_id, part
+            ),
+            -- an old copy of the file that is still there is no new count
+            own_walk as (
+                partition by source, usage_id, is_outranked, stream_id
+                order by called_at nulls first, place, part
             )
     ),
     counted as (
         select
-            *,
-            sum(cast(is_reset as integer)) over (
-                partition by source, usage_id, is_outranked order by step
-            ) as epoch
+            walked.*,
+            sum(cast(walked.is_reset as integer)) over (
+                partition by walked.source, walked.usage_id, walked.is_outranked
+                order by walked.step
+            ) as epoch,
+            if(epoch = 0, origins.counts, null) as origin
         from walked
+        left join
+            core._snapshot_origins as origins
+            on origins.source = walked.source
+            and origins.usage_id = walked.usage_id
     )
 
 select
@@ -101,21 +113,35 @@ select
     step,
     steps - 1 as copies,
     step = steps and not is_outranked as is_newest,
-    beyond(input_tokens, max(input_tokens) over earlier) as input_tokens,
-    beyond(cache_read_tokens, max(cache_read_tokens) over earlier) as cache_read_tokens,
     beyond(
-        cache_write_tokens, max(cache_write_tokens) over earlier
+        input_tokens, coalesce(max(input_tokens) over earlier, origin.input_tokens)
+    ) as input_tokens,
+    beyond(
+        cache_read_tokens,
+        coalesce(max(cache_read_tokens) over earlier, origin.cache_read_tokens)
+    ) as cache_read_tokens,
+    beyond(
+        cache_write_tokens,
+        coalesce(max(cache_write_tokens) over earlier, origin.cache_write_tokens)
     ) as cache_write_tokens,
     beyond(
         cache_write_1h_tokens, max(cache_write_1h_tokens) over earlier
     ) as cache_write_1h_tokens,
-    beyond(output_tokens, max(output_tokens) over earlier) as output_tokens,
-    beyond(reasoning_tokens, max(reasoning_tokens) over earlier) as reasoning_tokens,
+    beyond(
+        output_tokens, coalesce(max(output_tokens) over earlier, origin.output_tokens)
+    ) as output_tokens,
+    beyond(
+        reasoning_tokens,
+        coalesce(max(reasoning_tokens) over earlier, origin.reasoning_tokens)
+    ) as reasoning_tokens,
     beyond(
         web_search_requests, max(web_search_requests) over earlier
     ) as web_search_requests,
     beyond(amount, max(amount) over earlier) as amount,
-    beyond(reported_cost_usd, max(reported_cost_usd) over earlier) as reported_cost_usd
+    beyond(
+        reported_cost_usd,
+        coalesce(max(reported_cost_usd) over earlier, origin.reported_cost_usd)
+    ) as reported_cost_usd
 from counted
 window
     earlier as (

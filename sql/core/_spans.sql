@@ -4,9 +4,16 @@ One row per session or subagent with the time of its first and its last own reco
 grain   source, session_id, agent_id
 why     Copied messages keep the time of the original, or carry the time of the copy:
         neither is this session's. In formats with turns every own record counts, as
-        a thread begins with its header and ends with what closes its last turn.
+        a thread begins with its header and ends with what closes its last turn. Where
+        messages have no time, the session's own times are all there is.
 */
 with
+    untimed as (
+        select source, session_id, agent_id
+        from core.messages
+        group by all
+        having count(sent_at) = 0
+    ),
     moments as (
         select source, session_id, agent_id, sent_at as moment
         from core.messages
@@ -14,6 +21,23 @@ with
         union all
         select source, session_id, null as agent_id, head_at as moment
         from core._thread_heads
+        union all
+        select headers.source, headers.session_id, headers.agent_id, headers.started_at
+        from staging.sessions as headers
+        inner join
+            untimed
+            on untimed.source = headers.source
+            and untimed.session_id = headers.session_id
+            and untimed.agent_id is not distinct from headers.agent_id
+        union all
+        select totals.source, totals.session_id, totals.agent_id, totals.called_at
+        from staging.usage as totals
+        inner join
+            untimed
+            on untimed.source = totals.source
+            and untimed.session_id = totals.session_id
+            and untimed.agent_id is not distinct from totals.agent_id
+        where totals.kind = 'snapshot'
         union all
         select
             turns.source, turns.session_id, null as agent_id, turns.began_at as moment

@@ -42,24 +42,34 @@ with
         group by all
     ),
     said as (
+        -- the stream decides last: a copied folder says the same at the same place
         select
             source,
             session_id,
             agent_id,
-            arg_min(cwd, place_of(generation, seq)) as cwd,
-            arg_min(git_branch, place_of(generation, seq)) as git_branch,
-            arg_min(client_version, place_of(generation, seq)) as client_version,
-            arg_min(entrypoint, place_of(generation, seq)) as entrypoint,
-            arg_min(team, place_of(generation, seq)) as team,
-            arg_min(agent_type, place_of(generation, seq)) as agent_type,
+            arg_min(cwd, (place_of(generation, seq), stream_id)) as cwd,
+            arg_min(git_branch, (place_of(generation, seq), stream_id)) as git_branch,
+            arg_min(
+                client_version, (place_of(generation, seq), stream_id)
+            ) as client_version,
+            arg_min(entrypoint, (place_of(generation, seq), stream_id)) as entrypoint,
+            arg_min(team, (place_of(generation, seq), stream_id)) as team,
+            arg_min(agent_type, (place_of(generation, seq), stream_id)) as agent_type,
             arg_min(
                 category,
-                (category = 'system', channel is null, place_of(generation, seq))
+                (
+                    category = 'system',
+                    channel is null,
+                    place_of(generation, seq),
+                    stream_id
+                )
             ) as category,
-            arg_min(job, place_of(generation, seq)) as job,
-            arg_min(channel, place_of(generation, seq)) as channel,
-            arg_min(relation, place_of(generation, seq)) as relation,
-            arg_min(parent_session_id, place_of(generation, seq)) as parent_session_id
+            arg_min(job, (place_of(generation, seq), stream_id)) as job,
+            arg_min(channel, (place_of(generation, seq), stream_id)) as channel,
+            arg_min(relation, (place_of(generation, seq), stream_id)) as relation,
+            arg_min(
+                parent_session_id, (place_of(generation, seq), stream_id)
+            ) as parent_session_id
         from staging.sessions
         group by all
     )

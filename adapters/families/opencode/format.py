@@ -201,7 +201,6 @@ class Row(msgspec.Struct, frozen=True, gc=False):
     message_id: str | None = None
     aggregate_id: str | None = None
     type: str | None = None
-    seq: Number | None = None
     time_created: Millis | None = None
     created: Millis | None = None
     data: str | None = None

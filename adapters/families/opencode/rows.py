@@ -84,11 +84,6 @@ def event_facts(row: Row, said: Event) -> Facts:
     )
 
 
-def own_id(row: Row) -> str:
-    """The id of a message; a fork hangs its place onto that of the original."""
-    return (row.id or "").removesuffix(f"_{row.seq}")
-
-
 def message_facts(where: Where, row: Row, said: Message) -> Facts:
     """A row of the transcript; of settings and idle times nothing is said."""
     if row.type == "assistant":

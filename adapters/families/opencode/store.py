@@ -180,23 +180,19 @@ def _names(folder: str) -> list[str]:
 
 
 def _trees(root: str) -> Iterator[Stream]:
-    """Files by what they hold; a part's path does not name its session."""
+    """Files by what they hold, in keys that no other file can change."""
     tops = [Path(root, "storage")]
     projects = Path(root, "project")
     tops += [Path(projects, name, "storage") for name in sorted(_names(str(projects)))]
     for top in tops:
-        session_of: dict[str, str] = {}
-        for kind in ("message", "part", "session"):  # in this order: see above
+        for kind in ("message", "part", "session"):
             for path in files_below(str(top / kind)):
                 if (found := _FILE.fullmatch(path)) is None:
                     continue
                 if message := found["message"]:
-                    session_of[message] = found["of"]
                     key = f"message/{found['of']}/{message}"
                 elif part := found["part"] or found["old_part"]:
-                    message = found["of_message"] or found["old_message"]
-                    session = found["old_of"] or session_of.get(message, "")
-                    key = f"part/{session}/{message}/{part}"
+                    key = f"part/{found['of_message'] or found['old_message']}/{part}"
                 elif name := found["old_session"] or found["session"]:
                     key = f"session/{name}"
                 yield Stream(path=path, key=key, reader="json_document")
@@ -231,28 +227,29 @@ def parse(record: Record) -> Iterable[Fact | Reject]:
     """The record's kind is the table that it is from, or the folder of its file."""
     kind, _, rest = record.key.partition("/")
     if record.stream.reader != "sqlite":
-        return _of_file(kind, rest, record.data)
+        return _of_file(record, kind, rest)
     if kind in ("session", "session_v2"):
         return _session_row(kind, rest, record.data)
     return _row(kind, rest, record.data)
 
 
-def _of_file(kind: str, rest: str, data: bytes) -> Facts:
-    session, _, message = rest.partition("/")
+def _of_file(record: Record, kind: str, rest: str) -> Facts:
+    above, _, id_ = rest.partition("/")
     if kind == "session":
-        said, rejects = SESSION.decode(data)
-        yield from messages.session_facts(session, said)
+        said, rejects = SESSION.decode(record.data)
+        yield from messages.session_facts(above, said)
     elif kind == "message":
-        whole, rejects = MESSAGE.decode(data)
-        where = Where(session, message, rules.TREE)
+        whole, rejects = MESSAGE.decode(record.data)
+        where = Where(above, id_, rules.TREE)
         yield from messages.message_facts(where, whole)
     else:
-        part, rejects = PART.decode(data)
-        message, _, id_ = message.partition("/")
-        if not session and not part.session_id:
-            yield Reject("a part of no session: neither its file nor its message says")
+        part, rejects = PART.decode(record.data)
+        found = _FILE.fullmatch(record.stream.path)
+        session = part.session_id or (found["old_of"] if found else None)
+        if session is None:
+            yield Reject("a part that does not say of which session it is")
             return
-        where = Where(session or part.session_id or "", message, rules.TREE, id_)
+        where = Where(session, above, rules.TREE, id_)
         yield from messages.part_facts(where, part)
     yield from rejects
 
@@ -287,6 +284,6 @@ def _row(table: str, key: str, data: bytes) -> Facts:
         yield from messages.message_facts(where, said)
     else:
         said, rejects = MESSAGE.decode(inner)
-        where = Where(session, rows.own_id(row), rules.V2, at=row.time_created)
+        where = Where(session, id_, rules.V2, at=row.time_created)
         yield from rows.message_facts(where, row, said)
     yield from rejects

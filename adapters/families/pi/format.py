@@ -105,9 +105,10 @@ class Entry(msgspec.Struct, frozen=True, gc=False, rename="camel"):
     custom_type: str | None = None
     content: Content = None
 
-    # session_info, title
+    # session_info; title and title_change of Oh-My-Pi
     name: str | None = None
     title: str | None = None
+    source: Any = None
 
 
 ENTRY = Decoder(Entry)

@@ -1,0 +1,172 @@
+"""GitHub Copilot Chat in VS Code and editors made of it: a file per chat session.
+
+Where:   <User folder>/workspaceStorage/<hash>/chatSessions/<id>.json or .jsonl, the
+         folder it is about in workspace.json beside that; for windows without one
+         globalStorage/emptyWindowChatSessions/, transferredChatSessions/. Calls, if
+         it is switched on: GitHub.copilot-chat/debug-logs/<id>/*.jsonl and
+         globalStorage/github.copilot-chat/agent-traces.db. VSCODE_APPDATA and
+         VSCODE_PORTABLE move the User folder.
+Seen:    descriptions only, of October 2026
+Trap:    a .jsonl is a log of changes to one state: it is replayed from its first line.
+         promptTokens are those of the last call of a request only, the cached ones
+         within: less than was paid, and marked as estimated. modelTotals are whole;
+         calls of the debug log or the trace database are, and count instead of all
+         that the session tells. What splits no cache has no reliable price.
+Missing: tokens of inline completions. Logs and traces are off unless asked for, and
+         pruned. The transcripts beside them repeat the texts and are not read.
+"""
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from agentlake.adapters.sdk.contract import (
+    Chunk,
+    Keyed,
+    Options,
+    Reader,
+    Record,
+    Reject,
+    Stream,
+    Table,
+)
+from agentlake.adapters.sdk.decode import Unreadable, encode, untyped
+from agentlake.adapters.sdk.readers import json_document
+from agentlake.adapters.sdk.values import file_path
+from agentlake.adapters.vscode_copilot import calls, chats
+from agentlake.adapters.vscode_copilot.changes import replayed
+from agentlake.models.fact import Fact
+from agentlake.models.roots import Root
+
+SOURCE = "vscode_copilot"
+PARSER_VERSION = 1
+
+_EDITORS = (
+    "Code",
+    "Code - Insiders",
+    "VSCodium",
+    "Cursor",
+    "Windsurf",
+    "Positron",
+    "Antigravity",
+)
+ROOTS = (
+    Root(env="VSCODE_PORTABLE", default=()),
+    Root(env="VSCODE_APPDATA", default=()),
+    Root(
+        default=(
+            *(f"~/Library/Application Support/{name}/User" for name in _EDITORS),
+            *(f"${{XDG_CONFIG_HOME:-~/.config}}/{name}/User" for name in _EDITORS),
+            *(f"${{APPDATA:-~/AppData/Roaming}}/{name}/User" for name in _EDITORS),
+            "~/.vscode-server/data/User",
+            "~/.vscode-server-insiders/data/User",
+        )
+    ),
+)
+
+_CHATS = ("emptyWindowChatSessions", "transferredChatSessions")
+_LOG = re.compile(r".*/debug-logs/(?P<session>[^/]+)/[^/]+\.jsonl", re.DOTALL)
+
+
+def discover(root: str, options: Options) -> Iterator[Stream]:
+    """Chats, and what tells their calls; of a chat in both formats the newer one."""
+    del options
+    found: dict[str, Reader] = {}
+    for user in _user_folders(Path(root)):
+        found |= _below(user)
+    for path in sorted(found):
+        yield Stream(path=path, key=path, reader=found[path])
+
+
+def _user_folders(root: Path) -> list[Path]:
+    """The folder itself, or those in what the variables of VS Code name."""
+    inner = [root / "user-data" / "User", *(root / name / "User" for name in _EDITORS)]
+    return [root, *(folder for folder in inner if folder.is_dir())]
+
+
+def _below(user: Path) -> dict[str, Reader]:
+    found: dict[str, Reader] = {}
+    for workspace in _entries(user / "workspaceStorage"):
+        found |= dict.fromkeys(_chats(workspace / "chatSessions"), "own")
+        for folder in _entries(workspace / "GitHub.copilot-chat" / "debug-logs"):
+            lines = (file for file in _entries(folder) if file.suffix == ".jsonl")
+            found |= dict.fromkeys(map(str, lines), "jsonl")
+    for name in _CHATS:
+        found |= dict.fromkeys(_chats(user / "globalStorage" / name), "own")
+    traces = user / "globalStorage" / "github.copilot-chat" / "agent-traces.db"
+    if traces.is_file():
+        found[str(traces)] = "sqlite"
+    return found
+
+
+def _chats(folder: Path) -> list[str]:
+    files = [one for one in _entries(folder) if one.suffix in (".json", ".jsonl")]
+    logs = {one.stem for one in files if one.suffix == ".jsonl"}
+    return [str(one) for one in files if one.suffix == ".jsonl" or one.stem not in logs]
+
+
+def _entries(folder: Path) -> list[Path]:
+    try:
+        with os.scandir(folder) as entries:
+            return [Path(entry.path) for entry in entries]
+    except OSError:
+        return []
+
+
+def read(stream: Stream, cursor: Any, options: Options) -> Iterator[Chunk]:
+    """A chat as its state is now: `<session>/session`, `<session>/request/<id>`."""
+    del options
+    folder = _folder(Path(stream.path))
+    return json_document.read(
+        stream.path, lambda data: _exploded(stream.path, data, folder), cursor
+    )
+
+
+def _folder(chat: Path) -> str | None:
+    """The folder that the chat's window had open."""
+    try:
+        told = untyped((chat.parent.parent / "workspace.json").read_bytes())
+    except (OSError, Unreadable):
+        return None
+    known = told if isinstance(told, dict) else {}
+    place = known.get("folder") or known.get("workspace")
+    return file_path(place) if isinstance(place, str) else None
+
+
+def _exploded(path: str, data: bytes, folder: str | None) -> Iterator[Keyed]:
+    state = replayed(data) if path.endswith(".jsonl") else untyped(data)
+    if not isinstance(state, dict):
+        msg = "a chat is no JSON object"
+        raise Unreadable(msg)
+    session = state.get("sessionId")
+    session = session if isinstance(session, str) and session else Path(path).stem
+    requests = state.get("requests")
+    about = {name: value for name, value in state.items() if name != "requests"}
+    yield Keyed(f"{session}/session", encode({"folder": folder, "state": about}))
+    for place, one in enumerate(requests if isinstance(requests, list) else ()):
+        if isinstance(one, dict):
+            name = one.get("requestId") or place
+            yield Keyed(f"{session}/request/{name}", encode(one))
+
+
+def tables(stream: Stream) -> Sequence[Table]:
+    """The spans that are calls of a model."""
+    del stream
+    return calls.TABLES
+
+
+def parse(record: Record) -> Iterable[Fact | Reject]:
+    """A request of a chat, the chat itself, or a call that is told on its own."""
+    stream = record.stream
+    if stream.reader == "sqlite":
+        return calls.span(record.data)
+    if stream.reader == "jsonl":
+        found = _LOG.fullmatch(stream.path.replace("\\", "/"))
+        session = found["session"] if found else Path(stream.path).parent.name
+        return calls.logged(session, record)
+    session, _, rest = record.key.partition("/")
+    if rest == "session":
+        return chats.session(session, record.data)
+    return chats.request(session, rest.partition("/")[2], record.data)

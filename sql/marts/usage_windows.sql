@@ -1,0 +1,98 @@
+/*
+One row per source and 5-hour window, the unit in which subscription plans count.
+
+grain   source, started_at
+why     A window starts with the first call at or after the end of the one before and
+        lasts five hours, whatever happens in it; the next one starts with the next
+        call, not on a fixed grid. Claude's plans begin a window at the full hour
+        (UTC) before its first call, so for claude_code the start is rounded down to
+        the hour; Codex tells resets to the second, so for all others it is rounded
+        down to the minute only. Both five hours and an hour are whole numbers of
+        these slots, so calls are added up by slot first. A window surely starts after
+        five hours without a call: the spells between such pauses are walked side by
+        side, which takes a few steps and not one for each window of all years.
+        Totals of whole sessions have no one moment and are left out.
+        A call is placed by when its answer was written, and the plan itself is not
+        on disk: a plan used from several sources or machines has other windows.
+        A connection that asks about some days sees the windows that began on them.
+*/
+with recursive
+    slots as (
+        select
+            source,
+            divide(epoch_us(called_at), slot_us) * slot_us as slot,
+            min(called_at) as first_called_at,
+            max(called_at) as last_called_at,
+            count(*) filter (where granularity = 'call') as calls,
+            sum(input_tokens) as input_tokens,
+            sum(cache_read_tokens) as cache_read_tokens,
+            sum(cache_write_tokens) as cache_write_tokens,
+            sum(output_tokens) as output_tokens,
+            sum(web_search_requests) as web_search_requests,
+            sum(cost_usd) as cost_usd,
+            count(*) filter (where cost_usd is null) as unpriced_calls
+        from
+            (
+                select *, if(source in ('claude_code'), 3600000000, 60000000) as slot_us
+                from core.usage
+                where unit = 'tokens' and granularity <> 'session'
+            ) as usage
+        group by all
+    ),
+    spells as materialized(
+        select
+            *, sum(cast(is_after_pause as integer)) over earlier_slots as spell_number
+        from
+            (
+                select
+                    *,
+                    coalesce(
+                        slot - lag(slot) over earlier_slots >= 18000000000, true
+                    ) as is_after_pause
+                from slots
+                window earlier_slots as (partition by source order by slot)
+            ) as paused
+        window
+            earlier_slots as (
+                partition by source order by slot rows unbounded preceding
+            )
+    ),
+    windows as (
+        select source, spell_number, slot
+        from spells
+        where is_after_pause
+        union all
+        select windows.source, windows.spell_number, min(spells.slot) as slot
+        from windows
+        inner join
+            spells
+            on spells.source = windows.source
+            and spells.spell_number = windows.spell_number
+            and spells.slot >= windows.slot + 18000000000
+        group by all
+    )
+
+select
+    windows.source,
+    make_timestamptz(windows.slot) as started_at,
+    make_timestamptz(windows.slot + 18000000000) as ends_at,
+    min(spells.first_called_at) as first_called_at,
+    max(spells.last_called_at) as last_called_at,
+    cast(sum(spells.calls) as bigint) as calls,
+    cast(sum(spells.input_tokens) as bigint) as input_tokens,
+    cast(sum(spells.cache_read_tokens) as bigint) as cache_read_tokens,
+    cast(sum(spells.cache_write_tokens) as bigint) as cache_write_tokens,
+    cast(sum(spells.output_tokens) as bigint) as output_tokens,
+    cast(sum(spells.web_search_requests) as bigint) as web_search_requests,
+    cast(sum(spells.cost_usd) as decimal(18, 6)) as cost_usd,
+    cast(sum(spells.unpriced_calls) as bigint) as unpriced_calls
+from windows
+inner join
+    spells
+    on spells.source = windows.source
+    and spells.spell_number = windows.spell_number
+    and spells.slot >= windows.slot
+    and spells.slot < windows.slot + 18000000000
+where is_asked_for(make_timestamptz(windows.slot))
+group by all
+order by started_at desc, windows.source asc
