@@ -149,6 +149,7 @@ def _new_report(connection: Connection, plans: Sequence[SourcePlan]) -> LoadRepo
 
 def _note(connection: Connection, part: SourceReport, found: Found) -> None:
     """Write down what is missing, back or unreadable, if that is news."""
+    part.waiting += found.waiting
     now = datetime.now(UTC)
     replace = msgspec.structs.replace
     changed = [replace(item, missing_since=now) for item in found.missing]
@@ -182,11 +183,14 @@ def _read(
         part.deferred.append((work.stream.path, reason))
         writer.add_checkpoint(deferred(checkpoint, reason))
         return
+    is_half = piece.waiting and not work.settled
+    if is_half:
+        part.waiting.append(work.stream.path)
     writer.add_checkpoint(
         msgspec.structs.replace(
             checkpoint,
             signature=work.signature,
-            status="waiting" if piece.waiting and not work.settled else "loaded",
+            status="waiting" if is_half else "loaded",
         )
     )
 
