@@ -27,6 +27,7 @@ from agentlake.adapters.codex.format import BARE, DOCUMENT, LINE, Payload
 from agentlake.adapters.codex.rules import THREAD
 from agentlake.adapters.codex.where import Facts, Where
 from agentlake.adapters.sdk.contract import (
+    Health,
     Options,
     Reader,
     Record,
@@ -35,6 +36,7 @@ from agentlake.adapters.sdk.contract import (
     Table,
 )
 from agentlake.adapters.sdk.scan import files_below
+from agentlake.adapters.sdk.settings import said_in
 from agentlake.models.fact import Fact
 from agentlake.models.roots import Root
 
@@ -173,3 +175,20 @@ def _of_document(data: bytes, thread: str) -> Facts:
         if make := MAKE.get(item.type or ""):
             yield from make(Where(thread, str(index)), item)
     yield from rejects
+
+
+def health(root: str) -> Health:
+    """What config.toml says of the lists beside the rollouts, which nothing deletes."""
+    config = Path(root, "config.toml")
+    notes = []
+    if said_in(config, "history", "persistence") == "none":
+        notes.append(
+            "history.persistence in config.toml is none: prompts are in the rollouts"
+            " only"
+        )
+    if said_in(config, "sqlite_home"):
+        notes.append(
+            "sqlite_home in config.toml moves the database with titles: set"
+            " CODEX_SQLITE_HOME to that folder, or name it in the settings"
+        )
+    return Health(notes=tuple(notes))

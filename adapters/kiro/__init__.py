@@ -25,6 +25,7 @@ from pathlib import Path
 
 from agentlake.adapters.kiro import database, ide, sessions
 from agentlake.adapters.sdk.contract import (
+    Health,
     Keyed,
     Options,
     Reader,
@@ -141,3 +142,15 @@ def parse(record: Record) -> Iterable[Fact | Reject]:
             return ide.line(name, record)
         case _:
             return ide.facts(record)
+
+
+def health(root: str) -> Health:
+    """What the older stores forget."""
+    if not Path(root, "data.sqlite3").is_file():
+        return Health()
+    return Health(
+        notes=(
+            "the database keeps the end of a conversation, and with Amazon Q one per"
+            " directory: load often",
+        )
+    )

@@ -134,6 +134,8 @@ class Health(msgspec.Struct, frozen=True, kw_only=True):
     warnings: tuple[str, ...] = ()
     """What is wrong or lost, in words a user can act on: history switched off, a
     limit on how much is kept, a part of it that is encrypted."""
+    notes: tuple[str, ...] = ()
+    """What is so by the agent's nature: good to know, and nobody can change it."""
 
 
 class Adapter(Protocol):

@@ -99,6 +99,8 @@ def _attention(one: SourceHealth) -> Iterator[str]:
         yield f"! broken     {one.problem}; this source was left out"
     for warning in one.warnings:
         yield f"! agent      {warning}"
+    for note in one.notes:
+        yield f"  note       {note}"
     if one.moved:
         yield "  moved      none of its folders is there now; what was loaded is kept"
     if one.gone:
