@@ -21,9 +21,17 @@ from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
 
-from agentlake.adapters.sdk.contract import Keyed, Options, Record, Reject, Stream
+from agentlake.adapters.sdk.contract import (
+    Health,
+    Keyed,
+    Options,
+    Record,
+    Reject,
+    Stream,
+)
 from agentlake.adapters.sdk.decode import Decoder, Unreadable, untyped
 from agentlake.adapters.sdk.scan import files_below
+from agentlake.adapters.sdk.settings import said_in
 from agentlake.adapters.sdk.values import json_text
 from agentlake.models.block import Block
 from agentlake.models.fact import Count, Fact, Usd
@@ -298,3 +306,16 @@ def _arguments(said: Any) -> str | None:
             return json_text(said)
         return said
     return json_text(said)
+
+
+def health(root: str) -> Health:
+    """Whether sessions are written at all: session_logging.enabled."""
+    config = Path(root, "config.toml")
+    if said_in(config, "session_logging", "enabled") is not False:
+        return Health()
+    return Health(
+        warnings=(
+            "session_logging.enabled in config.toml is false: new sessions are not"
+            " written",
+        )
+    )

@@ -33,6 +33,7 @@ BUILT_IN: dict[str, str] = {
     "hermes": "agentlake.adapters.hermes",
     "kilo_cli": "agentlake.adapters.kilo_cli",
     "kimi": "agentlake.adapters.kimi",
+    "kiro": "agentlake.adapters.kiro",
     "mistral_vibe": "agentlake.adapters.mistral_vibe",
     "oh_my_pi": "agentlake.adapters.oh_my_pi",
     "openclaw": "agentlake.adapters.openclaw",

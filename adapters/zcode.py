@@ -21,7 +21,14 @@ from msgspec.structs import replace
 from agentlake.adapters.families.opencode import rules, store
 from agentlake.adapters.families.opencode.format import ROW, Millis, Number
 from agentlake.adapters.families.opencode.store import MESSAGES, PARTS
-from agentlake.adapters.sdk.contract import Options, Record, Reject, Stream, Table
+from agentlake.adapters.sdk.contract import (
+    Health,
+    Options,
+    Record,
+    Reject,
+    Stream,
+    Table,
+)
 from agentlake.adapters.sdk.decode import Decoder
 from agentlake.models.compaction import Compaction
 from agentlake.models.fact import Fact
@@ -32,6 +39,7 @@ from agentlake.models.usage import Usage
 SOURCE = "zcode"
 PARSER_VERSION = 1
 _DATABASE = "cli/db/db.sqlite"
+_USAGE_DAYS = 30
 ROOTS = (
     Root(default=("~/.zcode",)),
     Root(default=(), env="ZCODE_SESSION_DB_PATH", file_in="~/.zcode/cli/db"),
@@ -216,3 +224,9 @@ def _part(record: Record) -> Iterator[Fact | Reject]:
             tokens_before=_positive(part.before),
             tokens_after=_positive(part.after),
         )
+
+
+def health(root: str) -> Health:
+    """Rows of usage are deleted after 30 days; nothing sets that."""
+    del root
+    return Health(deleted_after_days=_USAGE_DAYS)

@@ -24,7 +24,8 @@ class Session(Fact, frozen=True, kw_only=True, gc=False, omit_defaults=True):
     team: str | None = None
     title: str | None = None
     title_source: str | None = None
-    """custom, ai, index or summary: which kind of record gave the title."""
+    """custom, ai, index, summary or database: which kind of record gave the title. What
+    a database says of itself beside the transcripts only fills in what they lack."""
     leaf_record_id: str | None = None
     """For a summary title: the record whose session it belongs to."""
     cwd: str | None = None

@@ -21,7 +21,14 @@ from typing import Any
 
 from agentlake.adapters.amp import facts
 from agentlake.adapters.amp.format import BOOKED, SAID, THREAD
-from agentlake.adapters.sdk.contract import Keyed, Options, Record, Reject, Stream
+from agentlake.adapters.sdk.contract import (
+    Health,
+    Keyed,
+    Options,
+    Record,
+    Reject,
+    Stream,
+)
 from agentlake.adapters.sdk.decode import Unreadable, encode, untyped
 from agentlake.models.fact import Fact
 from agentlake.models.roots import Root
@@ -150,3 +157,12 @@ def parse(record: Record) -> Iterable[Fact | Reject]:
         return chain(facts.message(thread, f"{thread}/{name}", said), rejects)
     booked, rejects = BOOKED.decode(record.data)
     return chain(facts.usage(thread, name, booked), rejects)
+
+
+def health(root: str) -> Health:
+    """What this folder no longer gets."""
+    if not Path(root, "threads").is_dir():
+        return Health()
+    return Health(
+        notes=("since the end of March 2026 Amp keeps threads on its server only",)
+    )

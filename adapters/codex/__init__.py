@@ -2,7 +2,8 @@
 
 Where:   ~/.codex/sessions/YYYY/MM/DD/rollout-<local time>-<thread id>.jsonl, the same
          in archived_sessions/, either of them as .jsonl.zst once it is a week old;
-         session_index.jsonl has the titles. CODEX_HOME overrides ~/.codex.
+         session_index.jsonl has the titles, state_<n>.sqlite has them too and who
+         began whom (CODEX_SQLITE_HOME moves it). CODEX_HOME overrides ~/.codex.
 Seen:    codex 0.36 - 0.152 in real files; what came later (token_usage_record) and
          before (bare lines, the .json of the TypeScript CLI) in descriptions only.
 Trap:    archive and compression move the file: the thread id is its only identity.
@@ -11,26 +12,39 @@ Trap:    archive and compression move the file: the thread id is its only identi
          line cannot know any of that, so nothing is undone here but in `core`.
          Texts stand twice, as response_item and as event_msg; the items are taken.
 Missing: no tokens before 0.36; none of a compaction's own call before 0.153.
-         history.jsonl repeats prompts and is only kept.
+         history.jsonl repeats prompts and is only kept. Of the databases, made from
+         the rollouts, only what those may lack is taken, and no count of tokens.
 """
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 
-from agentlake.adapters.codex import talk, threads
+from agentlake.adapters.codex import state, talk, threads
 from agentlake.adapters.codex.format import BARE, DOCUMENT, LINE, Payload
 from agentlake.adapters.codex.rules import THREAD
 from agentlake.adapters.codex.where import Facts, Where
-from agentlake.adapters.sdk.contract import Options, Reader, Record, Reject, Stream
+from agentlake.adapters.sdk.contract import (
+    Health,
+    Options,
+    Reader,
+    Record,
+    Reject,
+    Stream,
+    Table,
+)
 from agentlake.adapters.sdk.scan import files_below
+from agentlake.adapters.sdk.settings import said_in
 from agentlake.models.fact import Fact
 from agentlake.models.roots import Root
 
 SOURCE = "codex"
-ROOTS = (Root(env="CODEX_HOME", default=("~/.codex",), strip="sessions"),)
+ROOTS = (
+    Root(env="CODEX_HOME", default=("~/.codex",), strip="sessions"),
+    Root(env="CODEX_SQLITE_HOME", default=()),
+)
 PARSER_VERSION = 1
 
 _ROLLOUT = re.compile(r"(rollout-.+)\.(jsonl|jsonl\.zst|json)")
@@ -70,7 +84,7 @@ MAKE = LINES | {
 
 
 def discover(root: str, options: Options) -> Iterator[Stream]:
-    """Rollouts by thread, and the two lists beside them by path.
+    """Rollouts by thread, and by path the two lists and the database beside them.
 
     Of a thread that is there twice, live and archived, the first has its id as key.
     """
@@ -87,7 +101,16 @@ def discover(root: str, options: Options) -> Iterator[Stream]:
     for name in ("history.jsonl", "session_index.jsonl"):
         if (file := Path(root, name)).is_file():
             streams[name] = Stream(path=str(file), key=str(file))
+    if database := state.newest(root):
+        path = str(database)
+        streams[path] = Stream(path=path, key=path, reader="sqlite")
     yield from sorted(streams.values(), key=lambda stream: stream.path)
+
+
+def tables(stream: Stream) -> Sequence[Table]:
+    """What the database says of threads beside their rollouts."""
+    del stream
+    return state.TABLES
 
 
 def _rollouts(top: str) -> Iterator[tuple[str, str, Reader]]:
@@ -116,6 +139,8 @@ def _rollouts(top: str) -> Iterator[tuple[str, str, Reader]]:
 def parse(record: Record) -> Iterable[Fact | Reject]:
     """One line is one payload; in the first generation the line is the payload."""
     stream, data = record.stream, record.data
+    if stream.reader == "sqlite":
+        return state.facts(record)
     thread = stream.key.partition("@")[0]
     if stream.key == stream.path:
         if not stream.path.endswith("session_index.jsonl"):
@@ -150,3 +175,20 @@ def _of_document(data: bytes, thread: str) -> Facts:
         if make := MAKE.get(item.type or ""):
             yield from make(Where(thread, str(index)), item)
     yield from rejects
+
+
+def health(root: str) -> Health:
+    """What config.toml says of the lists beside the rollouts, which nothing deletes."""
+    config = Path(root, "config.toml")
+    notes = []
+    if said_in(config, "history", "persistence") == "none":
+        notes.append(
+            "history.persistence in config.toml is none: prompts are in the rollouts"
+            " only"
+        )
+    if said_in(config, "sqlite_home"):
+        notes.append(
+            "sqlite_home in config.toml moves the database with titles: set"
+            " CODEX_SQLITE_HOME to that folder, or name it in the settings"
+        )
+    return Health(notes=tuple(notes))

@@ -19,8 +19,16 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from agentlake.adapters.gemini_cli import facts, history
-from agentlake.adapters.sdk.contract import Keyed, Options, Record, Reject, Stream
+from agentlake.adapters.sdk.contract import (
+    Health,
+    Keyed,
+    Options,
+    Record,
+    Reject,
+    Stream,
+)
 from agentlake.adapters.sdk.scan import files_below
+from agentlake.adapters.sdk.settings import days, said_in
 from agentlake.models.fact import Fact
 from agentlake.models.roots import Root
 
@@ -30,6 +38,8 @@ ROOTS = (
     Root(default=("~/.cache/.gemini",)),  # runs in the sandbox of macOS
 )
 PARSER_VERSION = 1
+
+_RETENTION_DAYS = 30
 
 _FILE = re.compile(
     r"""(?P<project>[^/]+)/
@@ -87,3 +97,22 @@ def parse(record: Record) -> Iterable[Fact | Reject]:
             return facts.damaged(record.data)
         case _:  # a prompt of logs.json
             return ()
+
+
+def health(root: str) -> Health:
+    """Chats are deleted after 30 days, or what general.sessionRetention says."""
+    if not Path(root, "tmp").is_dir():
+        return Health()
+    said = said_in(Path(root, "settings.json"), "general", "sessionRetention")
+    said = said if isinstance(said, dict) else {}
+    if said.get("enabled") is False:
+        return Health()
+    after, most = days(said.get("maxAge")), said.get("maxCount")
+    limit = (
+        f"only the last {most} chats are kept"
+        " (general.sessionRetention.maxCount in settings.json)"
+    )
+    return Health(
+        deleted_after_days=_RETENTION_DAYS if after is None else after,
+        warnings=(limit,) if isinstance(most, int) else (),
+    )

@@ -18,11 +18,20 @@ Missing: what was written to a cache (it is in the prompt); the sessions up to 0
 import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from pathlib import Path
 
 from agentlake.adapters.qwen_code import rows
 from agentlake.adapters.qwen_code.rows import At
-from agentlake.adapters.sdk.contract import Options, Reader, Record, Reject, Stream
+from agentlake.adapters.sdk.contract import (
+    Health,
+    Options,
+    Reader,
+    Record,
+    Reject,
+    Stream,
+)
 from agentlake.adapters.sdk.scan import files_below
+from agentlake.adapters.sdk.settings import said_in
 from agentlake.models.fact import Fact
 from agentlake.models.roots import Root
 
@@ -67,3 +76,15 @@ def parse(record: Record) -> Iterable[Fact | Reject]:
     if record.stream.reader == "document":
         return rows.side_file(record.data, at)
     return rows.facts(record.data, at)
+
+
+def health(root: str) -> Health:
+    """Whether sessions are written at all: general.chatRecording."""
+    if said_in(Path(root, "settings.json"), "general", "chatRecording") is not False:
+        return Health()
+    return Health(
+        warnings=(
+            "general.chatRecording in settings.json is false: new sessions are not"
+            " written",
+        )
+    )

@@ -5,7 +5,7 @@ The type checker holds the built-in ones to this Protocol (`adapters.registry`),
 and the conformance tests hold everyone's to its promises.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, Protocol, TypeAlias
 
 import msgspec
@@ -114,6 +114,10 @@ class Table(msgspec.Struct, frozen=True, kw_only=True):
     name that no column has, beside them: what a row of another table says of this one.
     An older database that it does not fit goes without, as without `version` and
     `order`."""
+    parts: Callable[[Keyed], Iterable[Keyed]] | None = None
+    """Takes apart a row that holds many records, each again in every version of it.
+    Keys of parts begin with the table's name, their `seq` is such as `order` gives.
+    What a later version of the row no longer holds was trimmed: it is not gone."""
 
 
 class Reject(msgspec.Struct, frozen=True):
@@ -130,6 +134,8 @@ class Health(msgspec.Struct, frozen=True, kw_only=True):
     warnings: tuple[str, ...] = ()
     """What is wrong or lost, in words a user can act on: history switched off, a
     limit on how much is kept, a part of it that is encrypted."""
+    notes: tuple[str, ...] = ()
+    """What is so by the agent's nature: good to know, and nobody can change it."""
 
 
 class Adapter(Protocol):

@@ -20,7 +20,14 @@ Missing: what a tool answered, but for the output of commands while the terminal
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from agentlake.adapters.sdk.contract import Options, Record, Reject, Stream, Table
+from agentlake.adapters.sdk.contract import (
+    Health,
+    Options,
+    Record,
+    Reject,
+    Stream,
+    Table,
+)
 from agentlake.adapters.warp import facts, talk
 from agentlake.adapters.warp.format import (
     BLOCK_ROW,
@@ -137,3 +144,11 @@ def parse(record: Record) -> Iterable[Fact | Reject]:
             block, rejects = BLOCK_ROW.decode(record.data)
             yield from facts.command(block)
     yield from rejects
+
+
+def health(root: str) -> Health:
+    """How much Warp keeps; the rest goes when more is added, however old it is."""
+    del root
+    return Health(
+        notes=("Warp keeps the last 200 conversations and 10,000 prompts: load often",)
+    )

@@ -138,6 +138,8 @@ def _details(one: SourceHealth) -> Iterator[str]:
         )
     for warning in one.warnings:
         yield f"! {name}: {warning}"
+    for note in one.notes:
+        yield f"  {name}: {note}"
     for place in one.deferred[:_MOST_SHOWN]:
         yield f"! {name}: {place.path}: {place.reason}; retried by the next load"
     yield from _more(len(one.deferred))

@@ -74,6 +74,8 @@ class SourceHealth(msgspec.Struct, kw_only=True):
     """Why its adapter cannot be used."""
     warnings: list[str] = []
     """What its agent's settings do to its history."""
+    notes: list[str] = []
+    """What its agent does to its history whatever is set."""
     gone: int | None = None
     """Messages that the agent has deleted since they were loaded, and are kept."""
     rewritten: int | None = None
@@ -216,6 +218,7 @@ def told(plan: SourcePlan, one: SourceHealth) -> dict[str, int]:
         if said is None:
             continue
         one.warnings += [f"{root}: {warning}" for warning in said.warnings]
+        one.notes += [note for note in said.notes if note not in one.notes]
         if said.deleted_after_days is not None:
             periods[f"{root}{os.sep}"] = said.deleted_after_days
     return periods

@@ -87,8 +87,10 @@ def _chunks(work: Work) -> Iterator[Chunk]:
             # Imported where a source needs it: most loads find no database.
             from agentlake.adapters.sdk.readers import sqlite
 
-            make = partial(cast("HasTables", adapter).tables, stream)
-            return sqlite.read(work.path, list(guarded(adapter, make)), cursor)
+            tables = cast("HasTables", adapter).tables
+            return guarded(
+                adapter, lambda: sqlite.read(work.path, tables(stream), cursor)
+            )
         case _:
             read = cast("ReadsItself", adapter).read
             return guarded(adapter, partial(read, stream, cursor, work.options))

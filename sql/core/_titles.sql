@@ -3,10 +3,10 @@ One row per session with its title: what its user gave it, else the best there i
 
 grain   source, session_id
 why     In order of trust: a title given by the user, the agent's index, one made by a
-        model, a summary of one of its messages, its first human prompt. Of several of
-        one kind the last written counts, and an empty one takes the others back; a
-        summary belongs to the session that holds the message it ends with, wherever
-        it is written.
+        model, a summary of one of its messages, one in a database made from the
+        transcripts, its first human prompt. Of several of one kind the last written
+        counts, and an empty one takes the others back; a summary belongs to the
+        session that holds the message it ends with, wherever it is written.
 */
 with
     given as (
@@ -22,6 +22,8 @@ with
                 then 2
                 when 'ai'
                 then 3
+                when 'database'
+                then 5
                 else 4
             end as trust,
             place_of(titles.generation, titles.seq) as place
@@ -66,7 +68,7 @@ with
                     trim(text, chr(10) || chr(13) || chr(9) || ' '), '^[^\r\n]*'
                 )
             ) as title,
-            5 as trust,
+            6 as trust,
             0 as place
         from prompts
     )

@@ -41,36 +41,37 @@ with
         from staging.messages
         group by all
     ),
+    told as (
+        -- what a database says beside the transcripts only fills in; the stream
+        -- decides last: a copied folder says the same at the same place
+        select
+            *,
+            row(
+                coalesce(title_source = 'database', false),
+                place_of(generation, seq),
+                stream_id
+            ) as place
+        from staging.sessions
+    ),
     said as (
-        -- the stream decides last: a copied folder says the same at the same place
         select
             source,
             session_id,
             agent_id,
-            arg_min(cwd, (place_of(generation, seq), stream_id)) as cwd,
-            arg_min(git_branch, (place_of(generation, seq), stream_id)) as git_branch,
+            arg_min(cwd, place) as cwd,
+            arg_min(git_branch, place) as git_branch,
+            arg_min(client_version, place) as client_version,
+            arg_min(entrypoint, place) as entrypoint,
+            arg_min(team, place) as team,
+            arg_min(agent_type, place) as agent_type,
             arg_min(
-                client_version, (place_of(generation, seq), stream_id)
-            ) as client_version,
-            arg_min(entrypoint, (place_of(generation, seq), stream_id)) as entrypoint,
-            arg_min(team, (place_of(generation, seq), stream_id)) as team,
-            arg_min(agent_type, (place_of(generation, seq), stream_id)) as agent_type,
-            arg_min(
-                category,
-                (
-                    category = 'system',
-                    channel is null,
-                    place_of(generation, seq),
-                    stream_id
-                )
+                category, (category = 'system', channel is null, place)
             ) as category,
-            arg_min(job, (place_of(generation, seq), stream_id)) as job,
-            arg_min(channel, (place_of(generation, seq), stream_id)) as channel,
-            arg_min(relation, (place_of(generation, seq), stream_id)) as relation,
-            arg_min(
-                parent_session_id, (place_of(generation, seq), stream_id)
-            ) as parent_session_id
-        from staging.sessions
+            arg_min(job, place) as job,
+            arg_min(channel, place) as channel,
+            arg_min(relation, place) as relation,
+            arg_min(parent_session_id, place) as parent_session_id
+        from told
         group by all
     )
 

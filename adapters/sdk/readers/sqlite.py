@@ -114,8 +114,17 @@ def _look(
         now = _digests(connection, table, columns)
         for name, (group, digest) in now.items():
             if before.get(name) != digest:
-                todo.append(_Todo(table, columns, group=group, digest=digest))
-        gone += [_prefix_of(table, name) for name in before if name not in now]
+                todo.append(
+                    _Todo(
+                        table,
+                        columns,
+                        group=group,
+                        digest=digest,
+                        is_whole=table.parts is None,
+                    )
+                )
+        if table.parts is None:
+            gone += [_prefix_of(table, name) for name in before if name not in now]
     return tuple(todo), gone
 
 
@@ -218,7 +227,7 @@ def _read_some(connection: sqlite3.Connection, state: _State) -> _Step:
         while some := rows.fetchmany(_ROWS_AT_ONCE):
             for _, order, *values in some:
                 record = _record(one.table, _given(one), order, values)
-                records.append(record)
+                records += _parts(one.table, record)
                 size += len(record.data)
             if size >= _PAGE_BYTES or time.monotonic() > deadline:
                 left.insert(0, msgspec.structs.replace(one, after=some[-1][0]))
@@ -274,6 +283,15 @@ def _record(
     }
     key = _joined([row.get(name) for name in table.key])
     return Keyed(f"{table.name}/{key}", _encoder.encode(row), place(order))
+
+
+def _parts(table: Table, record: Keyed) -> Iterator[Keyed]:
+    """The records in a row; most rows are one."""
+    if table.parts is None:
+        yield record
+        return
+    for part in table.parts(record):
+        yield msgspec.structs.replace(part, seq=place(part.seq))
 
 
 def place(order: Any) -> int | None:

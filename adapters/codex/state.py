@@ -1,0 +1,116 @@
+"""Codex' own list of its threads, which only adds to what the rollouts say.
+
+It is made from them and may be remade, and its rows outlive them: its titles are the
+last to be asked, a row without a rollout is no session, and of what it counts nothing
+is usage.
+"""
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+import msgspec
+
+from agentlake.adapters.codex.rules import is_injected
+from agentlake.adapters.codex.where import Facts
+from agentlake.adapters.sdk.contract import Record, Reject, Table
+from agentlake.adapters.sdk.decode import Decoder
+from agentlake.adapters.sdk.values import first_line
+from agentlake.models.link import Link
+from agentlake.models.session import Session
+
+TABLES = (
+    Table(
+        name="threads",
+        key=("id",),
+        order="rowid * 2",
+        # what is counted, repeated from the rollout, or changes at every write to it
+        without=(
+            "first_user_message",
+            "has_user_event",
+            "preview",
+            "recency_at",
+            "recency_at_ms",
+            "rollout_path",
+            "sandbox_policy",
+            "tokens_used",
+            "updated_at",
+            "updated_at_ms",
+        ),
+    ),
+    Table(
+        name="thread_spawn_edges",
+        key=("child_thread_id",),
+        order="rowid * 2 + 1",
+    ),
+)
+"""The threads and who began them; samples of usage repeat the rollouts' own."""
+
+STORE = "database"
+"""The source of these titles, and what tells these facts from a rollout's header."""
+
+_NAME = re.compile(r"state_(\d+)\.sqlite")
+
+
+class Thread(msgspec.Struct, frozen=True, gc=False):
+    """A row of `threads`."""
+
+    id: str | None = None
+    name: str | None = None
+    title: str | None = None
+    cwd: str | None = None
+    git_sha: str | None = None
+    git_branch: str | None = None
+    git_origin_url: str | None = None
+    parent_thread_id: str | None = None
+
+
+class Edge(msgspec.Struct, frozen=True, gc=False):
+    """A row of `thread_spawn_edges`."""
+
+    parent_thread_id: str | None = None
+    child_thread_id: str | None = None
+
+
+_thread, _edge = Decoder(Thread), Decoder(Edge)
+
+
+def newest(root: str) -> Path | None:
+    """The database of the highest generation; older ones are what it was made from."""
+    found = {
+        int(matched[1]): path
+        for path in Path(root).glob("state_*.sqlite")
+        if (matched := _NAME.fullmatch(path.name)) and path.is_file()
+    }
+    return found[max(found)] if found else None
+
+
+def facts(record: Record) -> Facts:
+    """A row of one of the two tables."""
+    rejects: Iterable[Reject]
+    if record.key.startswith("threads/"):
+        row, rejects = _thread.decode(record.data)
+        if row.id:
+            yield _session(row)
+            yield from _link(row.id, row.parent_thread_id)
+    else:
+        edge, rejects = _edge.decode(record.data)
+        yield from _link(edge.child_thread_id, edge.parent_thread_id)
+    yield from rejects
+
+
+def _session(row: Thread) -> Session:
+    return Session(
+        session_id=row.id or "",
+        title=row.name or (None if is_injected(row.title) else first_line(row.title)),
+        title_source=STORE,
+        cwd=row.cwd or None,
+        git_commit=row.git_sha or None,
+        git_branch=row.git_branch or None,
+        repo_url=row.git_origin_url or None,
+    )
+
+
+def _link(child: str | None, parent: str | None) -> Facts:
+    if child and parent:
+        yield Link(session_id=child, parent_session_id=parent, relation="subagent")
