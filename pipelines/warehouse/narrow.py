@@ -25,6 +25,8 @@ class Narrow:
         self._lake = lake
         self._sessions: Sequence[Session] | None = None
         self._made: set[str] = set()
+        self._parts: dict[str, bool] = {}
+        self._shapes: dict[str, str] = {}
         connection.execute(f"attach ':memory:' as {_NAME}")
         connection.execute(f"create schema {_NAME}.meta")
         connection.execute(
@@ -49,6 +51,7 @@ class Narrow:
             return
         self._sessions = sessions
         self._made = set()
+        self._parts = {}
         for schema in ("staging", "core"):
             self._connection.execute(f"drop schema if exists {_NAME}.{schema} cascade")
             self._connection.execute(f"create schema {_NAME}.{schema}")
@@ -97,10 +100,54 @@ class Narrow:
                 continue
             read = models().get(table)
             if read is not None and read.is_view:
+                if not self.may_have_rows(read):
+                    self._make_empty(table)
+                    continue
                 self.make_inputs(read)
+            self._make(table, read)
+
+    def may_have_rows(self, model: Model) -> bool:
+        """Whether these sessions have the part of staging that the model is made of.
+
+        To plan a query takes longer than to run it on one session, and most agents
+        have no use for most models.
+        """
+        if not model.only:
+            return True
+        if model.only not in self._parts:
+            table = model.only.split()[0]
+            if table not in self._made:
+                self._make(table, None)
             with self.names():
-                self._connection.execute(self._statement(table, read))
-            self._made.add(table)
+                found = self._connection.execute(
+                    f"select 1 from {model.only} limit 1"
+                ).fetchall()
+            self._parts[model.only] = bool(found)
+        return self._parts[model.only]
+
+    def _make(self, table: str, read: Model | None) -> None:
+        with self.names():
+            self._connection.execute(self._statement(table, read))
+        self._made.add(table)
+
+    def _make_empty(self, table: str) -> None:
+        """A view without rows, as a table of its columns."""
+        if not self._shapes:
+            rows = self._connection.execute(
+                """
+                select schema_name || '.' || table_name, string_agg(
+                    '"' || column_name || '" ' || data_type, ', ' order by column_index
+                )
+                from duckdb_columns()
+                where database_name = $1 and schema_name = 'core'
+                group by all
+                """,
+                [self._lake],
+            ).fetchall()
+            self._shapes = dict(rows)
+        with self.names():
+            self._connection.execute(f"create table {table} ({self._shapes[table]})")
+        self._made.add(table)
 
     def _statement(self, table: str, read: Model | None) -> str:
         """What several models read as a table; a model's own, large, as a view."""

@@ -186,12 +186,14 @@ class _Refresh:
         if self._narrow is None:
             self._narrow = Narrow(self._connection, self._lake)
         self._narrow.to(self._touched[since])
-        self._narrow.make_inputs(model)
+        has_rows = self._narrow.may_have_rows(model)
+        if has_rows:
+            self._narrow.make_inputs(model)
         condition = self._narrow.condition(model.key)
         target = f'"{self._lake}".{model.name}'
         with self._narrow.names(), transaction(self._connection):
             self._connection.execute(f"delete from {target} where {condition}")
-            rows = self._insert(model)
+            rows = self._insert(model) if has_rows else 0
             self._write_state(model.name, self._fingerprint(model))
         return rows
 

@@ -21,7 +21,7 @@ from agentlake.pipelines.warehouse.meta import store, stored
 
 SQL = Path(__file__).resolve().parents[2] / "sql"
 _HEADER = re.compile(r"\A/\*\n(?P<text>.*?)\n\*/\n(?P<query>.*)\Z", re.DOTALL)
-_FIELD = re.compile(r"^(?P<name>grain|key|checks|why)\s+(?P<text>.*)$")
+_FIELD = re.compile(r"^(?P<name>grain|key|checks|only|why)\s+(?P<text>.*)$")
 _QUESTION = re.compile(
     r"^/\*\n(?P<name>\w+)\([^)]*\): (?P<text>.*?)\n\n", re.DOTALL | re.MULTILINE
 )
@@ -37,6 +37,7 @@ class Model(msgspec.Struct, frozen=True, kw_only=True):
     `grain` are the columns that make a row unique. `key` are the two columns (source
     and session) by which its rows are replaced: all rows of a session are made
     again together. A model without a key is a view.
+    `only` is the part of staging without which the model has no rows.
     """
 
     name: str
@@ -45,6 +46,7 @@ class Model(msgspec.Struct, frozen=True, kw_only=True):
     grain: tuple[str, ...]
     key: tuple[str, ...]
     checks: tuple[str, ...]
+    only: str
     why: str
     query: str
     reads: tuple[str, ...]
@@ -154,6 +156,7 @@ def read_model(name: str, path: Path, parser: duckdb.DuckDBPyConnection) -> Mode
         checks=tuple(
             part.strip() for part in fields.get("checks", "").split(";") if part.strip()
         ),
+        only=fields.get("only", ""),
         why=fields.get("why", ""),
         query=found["query"].strip(),
         reads=tables_read(found["query"], path, parser),

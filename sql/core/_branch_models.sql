@@ -2,6 +2,7 @@
 One row per record of usage that names its turn instead of its model, with the model.
 
 grain   source, stream_id, generation, seq, part
+only    staging.usage where kind = 'call' and model is null and turn_id is not null
 why     A compaction does not name the model that made it: it is the one that was set,
         or that answered, last on the way from there to the root of the conversation;
         its turn is the record where that way begins. Elsewhere a turn is set once, in

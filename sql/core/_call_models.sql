@@ -2,6 +2,7 @@
 One row per call that does not name its model, with the model that was set then.
 
 grain   source, session_id, called_at
+only    staging.turns where model is not null
 why     Some formats keep the model in files beside the calls, each change with its
         time. A change is written before the call or right after it began: it holds
         for a call if it comes before the next one; else the first change after that.

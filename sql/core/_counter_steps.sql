@@ -3,6 +3,7 @@ One row per record that shows a running total, or the vendor's own record of a r
 with how far the total went since the one before.
 
 grain   source, stream_id, generation, seq
+only    staging.usage where kind in ('counter', 'record')
 why     Whether a total is a call of its own depends on what stands before it in its
         stream, in a fork or a resume on the copied part too.
 */

@@ -3,6 +3,7 @@ One row per record of what the end of a leg told of a model; dropped_by says why
 no usage of its own, null that it is.
 
 grain   source, stream_id, generation, seq, part
+only    staging.usage where kind = 'leg'
 why     Of a total, the leg has what the total before it did not; one that fell began
         again, and is the leg's as it stands. Where calls of the leg are told one by one
         (by a database, an export) these count instead.

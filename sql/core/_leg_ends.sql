@@ -3,6 +3,7 @@ One row per end of a leg that told its tokens: whether these are of the leg alon
 the session so far.
 
 grain   source, session_id, record_id
+only    staging.usage where kind = 'leg'
 why     Versions differ, and no record says it. The replies do: their outputs, added up
         over the leg and over the session, are compared with the output that was told.
         A session that goes on from the last told total has that plus the leg's. Where no

@@ -2,6 +2,7 @@
 One row per reply that tells its output, and per call told on its own, with its leg.
 
 grain   source, stream_id, generation, seq, part
+only    staging.usage where kind in ('leg', 'reply')
 why     Replies stand in the stream of the run, calls in a database or an export that
         know nothing of runs: what they have in common is the time. What was before the
         first leg is the first leg's.

@@ -3,6 +3,7 @@ One row per record that tells the output of a reply; dropped_by says why it is n
 of its own, null that it is.
 
 grain   source, stream_id, generation, seq, part
+only    staging.usage where kind = 'reply'
 why     What a leg told at its end has its replies in it, and so has the next total of
         all legs. A leg that told nothing crashed, or still runs: the outputs of its
         replies are all there is, and their input is unknown. Pieces of one reply each

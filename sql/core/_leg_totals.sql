@@ -2,6 +2,7 @@
 One row per model and end of a leg, with the counts that were told of it there.
 
 grain   source, session_id, record_id, model
+only    staging.usage where kind = 'leg'
 why     The same event lies in two files, or was read again after a rewrite: it counts
         once, from its first place.
 */

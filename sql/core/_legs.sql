@@ -3,6 +3,7 @@ One row per leg of a session: what one run of the program did between its start 
 its end, or until the next run began, if it crashed.
 
 grain   source, session_id, leg
+only    staging.usage where kind in ('leg', 'reply')
 why     Formats that tell tokens only when a run ends, and go on with the session in the
         next run, leave it open which of these a number belongs to. So a leg begins with
         each start of a run and after each end of one. Records that lie in two files,

@@ -3,6 +3,7 @@ One row per record of the total of a scope, with what is left of it when everyth
 else that is known of that scope is taken off.
 
 grain   source, stream_id, generation, seq, part
+only    staging.usage where kind = 'rest'
 why     Some agents keep a total of a session beside its calls, and the total holds
         calls that are written nowhere else (titles, summaries, what was reverted).
         A copied call is not in the total of the session that has the copy.

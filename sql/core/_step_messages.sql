@@ -2,6 +2,7 @@
 One row per message whose usage is told in records of their own, one per step.
 
 grain   source, session_id, message_id
+only    staging.usage where starts_with(call_part, 'step:')
 why     Such a record says what a step cost, but not who made it, when, or of which
         call it is a part; the message's own record does.
 */

@@ -4,6 +4,7 @@ One row per time that a running total was seen to have grown, with by how much.
 grain   source, usage_id, step
 key     source, session_id
 checks  not_null(session_id)
+only    staging.usage where kind = 'snapshot'
 why     A source that keeps only totals is one row of core.usage per total. These are
         its parts, each at the moment at which it was seen: days are added up from
         them. A price that depends on the size of a prompt fits no total.
