@@ -27,6 +27,7 @@ BUILT_IN: dict[str, str] = {
     "codex": "agentlake.adapters.codex",
     "copilot_cli": "agentlake.adapters.copilot_cli",
     "crush": "agentlake.adapters.crush",
+    "cursor": "agentlake.adapters.cursor",
     "droid": "agentlake.adapters.droid",
     "gemini_cli": "agentlake.adapters.gemini_cli",
     "goose": "agentlake.adapters.goose",
