@@ -16,11 +16,11 @@ Missing: exact tokens and cost, which only the account has. Times of the command
          and of old messages; usage without a time has that of its chat's beginning.
          Chats deleted in the editor are not noticed, nor what a build would change in
          place instead of replacing it. What is only in agentKv; lists of prompts that
-         name no chat; the folder of a transcript; results in a .jsonl without ids.
+         name no chat; old chats of windows without a folder; a transcript's folder,
+         and in a .jsonl without ids its results.
 """
 
 import os
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -54,7 +54,8 @@ ROOTS = (
 )
 PARSER_VERSION = 1
 
-_TRANSCRIPT = re.compile(r"(?P<session>.+)\.(?P<suffix>jsonl|txt)")
+TRANSCRIPTS: dict[str, Reader] = {".jsonl": "jsonl", ".txt": "json_document"}
+"""Of a session in both forms, both are read; the newer counts."""
 
 
 def discover(root: str, options: Options) -> Iterator[Stream]:
@@ -74,8 +75,10 @@ def discover(root: str, options: Options) -> Iterator[Stream]:
 def _of_user_folder(root: str) -> Iterator[tuple[str, str, Reader]]:
     for database in _files(root, "globalStorage/state.vscdb"):
         yield database, database, "sqlite"
-    for database in _files(root, "workspaceStorage/*/state.vscdb"):
-        yield database, database, "own"
+    for about in _files(root, "workspaceStorage/*/workspace.json"):
+        database = str(Path(about).with_name("state.vscdb"))
+        if os.path.isfile(database):  # noqa: PTH113
+            yield database, database, "own"
 
 
 def _of_command_line(root: str) -> Iterator[tuple[str, str, Reader]]:
@@ -86,18 +89,10 @@ def _of_command_line(root: str) -> Iterator[tuple[str, str, Reader]]:
     for file in _files(root, "chats/*/*/meta.json"):
         yield file, f"about/{Path(file).parent.name}", "json_document"
     for folder in Path(root).glob("projects/*/agent-transcripts"):
-        yield from _transcripts(files_below(str(folder)))
-
-
-def _transcripts(paths: Sequence[str]) -> Iterator[tuple[str, str, Reader]]:
-    """Transcripts by session; of one in both forms the newer."""
-    found = [(path, _TRANSCRIPT.fullmatch(os.path.basename(path))) for path in paths]  # noqa: PTH119
-    lines = {it["session"] for _, it in found if it and it["suffix"] == "jsonl"}
-    for path, it in found:
-        if it and it["suffix"] == "jsonl":
-            yield path, f"transcript/{it['session']}", "jsonl"
-        elif it and it["session"] not in lines:
-            yield path, f"transcript/{it['session']}", "json_document"
+        for file in files_below(str(folder)):
+            session, suffix = os.path.splitext(os.path.basename(file))  # noqa: PTH119, PTH122
+            if suffix in TRANSCRIPTS:
+                yield file, f"transcript/{session}{suffix}", TRANSCRIPTS[suffix]
 
 
 def _files(root: str, pattern: str) -> list[str]:

@@ -10,7 +10,7 @@ from agentlake.models.fact import Count
 Time: TypeAlias = int | float | str | None
 Cents: TypeAlias = Annotated[float, msgspec.Meta(ge=0, le=1e8)]
 
-EDITOR, COMMAND_LINE, TRANSCRIPT = 3, 2, 1
+EDITOR, COMMAND_LINE, LINES, TEXT = 4, 3, 2, 1
 """How far a store is trusted with a conversation that several of them tell."""
 
 

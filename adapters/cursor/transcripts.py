@@ -5,7 +5,15 @@ from collections.abc import Iterator
 from pathlib import PurePath
 from typing import Any, TypeAlias
 
-from agentlake.adapters.cursor.format import LINE, TITLE, TRANSCRIPT, Line, Model, Piece
+from agentlake.adapters.cursor.format import (
+    LINE,
+    LINES,
+    TEXT,
+    TITLE,
+    Line,
+    Model,
+    Piece,
+)
 from agentlake.adapters.cursor.prompts import prompt_blocks, prompt_kind
 from agentlake.adapters.sdk.contract import Keyed, Record, Reject, Table
 from agentlake.adapters.sdk.values import json_text, moment, raw_json
@@ -82,7 +90,7 @@ def _message(session_id: str, message_id: str, said: Line) -> Facts:
         message_id=message_id,
         role=said.role or "user",
         kind=kind,
-        trust=TRANSCRIPT,
+        trust=LINES,
     )
     if said.role == "user":
         where = Block(
@@ -162,7 +170,7 @@ def turn(record: Record) -> Facts:
         message_id=message_id,
         role="user" if is_user else "assistant",
         kind=prompt_kind([first]) if is_user else "response",
-        trust=TRANSCRIPT,
+        trust=TEXT,
     )
     where = Block(
         session_id=session_id, message_id=message_id, block_index=0, type="text"
