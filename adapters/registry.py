@@ -22,6 +22,7 @@ GROUP = "agentlake.adapters"
 
 BUILT_IN: dict[str, str] = {
     "amp": "agentlake.adapters.amp",
+    "antigravity": "agentlake.adapters.antigravity",
     "claude_code": "agentlake.adapters.claude_code",
     "cline_family": "agentlake.adapters.cline_family",
     "codex": "agentlake.adapters.codex",
