@@ -8,7 +8,7 @@ PIP    := $(BIN)/python -m pip install -qq --no-compile --disable-pip-version-ch
 LOCKED := --no-deps --require-hashes -r requirements.lock
 
 .DEFAULT_GOAL := help
-.PHONY: help load demo ui test check fmt-check lint types layers sql fmt accept bench lock notebook docs pages
+.PHONY: help load demo ui test test-slow check fmt-check lint types layers sql fmt accept bench lock notebook docs pages
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -23,8 +23,10 @@ notebook: $(READY)  ## open notebooks/usage.py on your warehouse (ARGS="-- --war
 	@$(BIN)/marimo run notebooks/usage.py $(ARGS)
 
 test: $(READY)  ## run the tests, on all cores (ARGS="-k codex -x", ...)
-	@$(BIN)/pytest -q -n auto $(ARGS)
-check: fmt-check lint types layers sql test  ## everything that CI checks
+	@$(BIN)/pytest -q -n auto -m "not slow" $(ARGS)
+test-slow: $(READY)  ## the tests that start a real Dagster (a minute or two)
+	@$(BIN)/pytest -q -m slow $(ARGS)
+check: fmt-check lint types layers sql test test-slow  ## everything that CI checks
 fmt-check: $(READY)  ## is everything formatted?
 	@$(BIN)/ruff format --check --quiet . && $(BIN)/sqlfmt --check --quiet sql docs/queries
 lint: $(READY)  ## ruff

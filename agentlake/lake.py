@@ -139,7 +139,7 @@ SCHEMAS: dict[str, pl.Schema] = {
             "session_id": _TEXT,
             "parent_session_id": _TEXT,
             "root_session_id": _TEXT,
-            "depth": _COUNT,
+            "tree_depth": _COUNT,
             "tree_path": pl.List(pl.String()),
             "relation": _TEXT,
             "agent_type": _TEXT,
@@ -318,12 +318,12 @@ class Lake:
         """One row per source and session_id that has subagents or is one, by tree.
 
         `parent_session_id` spawned it, null for the session at the top, which is the
-        `root_session_id` of all; `depth` counts from 0, `tree_path` lists the sessions
-        down to this one. `relation`, `agent_type`, `title`, `project`; `started_at` and
-        `ended_at` (UTC); its own `calls`, `output_tokens`, and `cost_usd` in US dollars
-        of all but the `unpriced_calls`; how many `subagents` are below it, and the sums
-        of it and them: `tree_calls`, `tree_output_tokens`, `tree_cost_usd`,
-        `tree_unpriced_calls`.
+        `root_session_id` of all; `tree_depth` counts from 0, `tree_path` lists the
+        sessions down to this one. `relation`, `agent_type`, `title`, `project`;
+        `started_at` and `ended_at` (UTC); its own `calls`, `output_tokens`, and
+        `cost_usd` in US dollars of all but the `unpriced_calls`; how many `subagents`
+        are below it, and the sums of it and them: `tree_calls`, `tree_output_tokens`,
+        `tree_cost_usd`, `tree_unpriced_calls`.
         """
         return self._mart("subagent_tree")
 

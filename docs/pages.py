@@ -47,6 +47,7 @@ def pages() -> Iterator[tuple[str, str]]:
     yield "sources.md", sources()
     yield "tables.md", tables()
     yield "queries.md", queries()
+    yield "../README.md", readme()
 
 
 # -- sources
@@ -54,24 +55,42 @@ def pages() -> Iterator[tuple[str, str]]:
 
 def sources() -> str:
     """One section per built-in adapter: its docstring, field by field."""
-    built_in = {name: adapters()[name] for name in BUILT_IN}
+    adapters()  # imports them
     parts = [
         f"{_MADE}# Sources\n\nWhat each adapter reads and cannot know; the words are"
         " those of its own docstring. A source that is not on your disk is a line in"
         " the table of `agentlake load`, and no error. [Add one](contributing.md).\n",
-        "| source | what it is | moved by |",
-        "|---|---|---|",
+        source_table(""),
     ]
-    for name, adapter in built_in.items():
-        variables = [f"`{root.env}`" for root in adapter.ROOTS if root.env]
-        title, _ = described(name, sys.modules[BUILT_IN[name]])
-        row = (f"[`{name}`](#{name})", _cell(title), ", ".join(variables) or "-")
-        parts.append(f"| {' | '.join(row)} |")
-    for name in built_in:
+    for name in BUILT_IN:
         title, fields = described(name, sys.modules[BUILT_IN[name]])
         parts.append(f"\n## {name}\n\n{_prose(title)}\n")
         parts += [f"**{field}.** {_prose(text)}\n" for field, text in fields.items()]
     return "\n".join(parts)
+
+
+def source_table(page: str) -> str:
+    """A line per built-in adapter, which leads to its section on a page."""
+    rows = ["| source | what it is | moved by |", "|---|---|---|"]
+    for name in BUILT_IN:
+        adapter = adapters()[name]
+        variables = [f"`{root.env}`" for root in adapter.ROOTS if root.env]
+        title, _ = described(name, sys.modules[BUILT_IN[name]])
+        about = (
+            f"[`{name}`]({page}#{name})",
+            _cell(title),
+            ", ".join(variables) or "-",
+        )
+        rows.append(f"| {' | '.join(about)} |")
+    return "\n".join(rows)
+
+
+def readme() -> str:
+    """The README, with its table of sources made again."""
+    text = (DOCS.parent / "README.md").read_text(encoding="utf-8")
+    head, begin, rest = text.partition("<!-- sources: made by `make pages` -->\n")
+    _, end, tail = rest.partition("\n<!-- end of sources -->")
+    return f"{head}{begin}{source_table('docs/sources.md')}{end}{tail}"
 
 
 def described(name: str, module: ModuleType) -> tuple[str, dict[str, str]]:

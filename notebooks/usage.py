@@ -282,7 +282,7 @@ def _(lake, mo, pl):
     )
     trees = lake.subagent_tree().select(
         pl.concat_str(
-            pl.lit("\u2003\u2003").repeat_by("depth").list.join(""),
+            pl.lit("\u2003\u2003").repeat_by("tree_depth").list.join(""),
             pl.coalesce("agent_type", "title", "session_id"),
         ).alias("who"),
         "source",

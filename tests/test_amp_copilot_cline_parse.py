@@ -183,3 +183,38 @@ def test_changes_are_replayed_in_their_order(changes, state):
 def test_changes_to_nothing_are_unreadable(data):
     with pytest.raises(Unreadable):
         replayed(data)
+
+
+PLACES = {
+    '{"folder": "file:///home/ada/my%20shop"}': "/home/ada/my shop",
+    '{"workspace": "file:///home/ada/a.code-workspace"}': "/home/ada/a.code-workspace",
+    '{"folder": "vscode-remote://ssh-remote%2Bx/srv"}': "vscode-remote://"
+    "ssh-remote%2Bx/srv",
+    '{"folder": "file:///c:/shop"}': "c:/shop",
+    '{"folder": 5}': None,
+    "{": None,
+}
+
+
+@pytest.mark.parametrize(("text", "folder"), PLACES.items())
+def test_a_chat_is_about_the_folder_of_its_window(text, folder, tmp_path):
+    chats = tmp_path / "workspaceStorage/hash/chatSessions"
+    chats.mkdir(parents=True)
+    (chats / "c.json").write_text('{"sessionId": "c", "requests": []}')
+    (chats.parent / "workspace.json").write_text(text)
+    (stream,) = vscode_copilot.discover(str(tmp_path), {})
+    (chunk,) = vscode_copilot.read(stream, None, {})
+    (session,) = chunk.records
+    record = Record(stream, 0, 0, session.key, session.data)
+    ((found,), _) = facts_of(vscode_copilot, record)
+    assert found.cwd == folder
+
+
+@pytest.mark.parametrize("below", ["", "Code/User", "user-data/User"])
+def test_chats_are_found_below_what_the_variables_of_vs_code_name(below, tmp_path):
+    chats = tmp_path / below / "workspaceStorage/hash/chatSessions"
+    chats.mkdir(parents=True)
+    (chats / "c.jsonl").write_text("{}")
+    (chats / "c.json").write_text("{}")
+    (stream,) = vscode_copilot.discover(str(tmp_path), {})
+    assert stream.path == str(chats / "c.jsonl")

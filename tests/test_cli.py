@@ -16,6 +16,7 @@ import duckdb
 import pytest
 from conftest import CASES, like
 
+from agentlake.adapters.registry import adapters
 from agentlake.models.errors import UserError
 from agentlake.pipelines.cli import main
 from agentlake.pipelines.cli.days import day, span
@@ -78,6 +79,12 @@ def write_home(home):
         file.parent.mkdir(parents=True, exist_ok=True)
         lines = [json.dumps(line) for line in transcript_lines(session)]
         file.write_text("\n".join(lines) + "\n")
+
+
+def of_source(said, name):
+    """What a command said of one source."""
+    (one,) = [it for it in said["sources"] if it["source"] == name]
+    return one
 
 
 class Terminal:
@@ -223,7 +230,7 @@ def test_a_load_prints_what_it_did_and_where_it_looked(terminal):
     first, second, third = words_of(terminal.out)
     assert first == "source streams read records facts rejects time"
     assert second.startswith("claude_code 2 0 0 0 0 ")
-    assert third.endswith("not found (looked in ~/.codex)")
+    assert third.endswith(" other agents not found: `agentlake doctor`")
     assert str(terminal.warehouse) in terminal.err
     assert "\x1b" not in terminal.out + terminal.err
 
@@ -249,7 +256,7 @@ def test_a_load_as_json_has_everything(own):
     said = own.json("load", "--json")
     assert (said["complete"], said["time_zone"]) == (True, "Europe/Berlin")
     assert said["warehouse"]["path"] == str(own.warehouse)
-    claude = said["sources"][0]
+    claude = of_source(said, "claude_code")
     assert {name: claude[name] for name in ("read", "records", "rejects")} == {
         "read": 1,
         "records": 1,
@@ -299,9 +306,9 @@ def test_a_damaged_archive_is_deferred_and_code_1(own):
     assert str(bad) in own.err
     assert "the next load tries again" in own.err
     assert own("doctor") == 1
-    assert f"! deferred   {bad}" in own.out
-    assert "on disk    1 stream, 1 with something not loaded" in own.out
-    assert own.json_of("doctor", "--json")["sources"][1]["streams"] == 0
+    assert f"! codex: {bad}: " in own.out
+    assert "codex 1 1 0 0 - - 1 deferred" in words_of(own.out)
+    assert of_source(own.json_of("doctor", "--json"), "codex")["streams"] == 0
 
 
 @pytest.mark.parametrize(
@@ -336,7 +343,8 @@ def test_a_source_that_is_switched_off_is_not_loaded(fresh, empty_warehouse):
     fresh.config.write_text("[sources.claude_code]\nenabled = false\n")
     assert fresh("load", "--source", "claude_code") == 2
     assert "switched off" in fresh.err
-    assert list(fresh.sources()) == ["codex"]
+    assert {"claude_code", *fresh.sources()} == set(adapters())
+    assert "claude_code" not in fresh.sources()
 
 
 def test_a_path_or_a_session_loads_only_that(fresh, empty_warehouse):
@@ -859,7 +867,7 @@ def test_sql_without_a_warehouse_says_how_to_make_one(fresh):
 
 def test_a_fine_machine(terminal):
     said = terminal.json("doctor", "--json")
-    claude = said["sources"][0]
+    claude = of_source(said, "claude_code")
     assert (claude["streams"], claude["records"], claude["rejects"]) == (2, 5, 0)
     assert claude["unloaded"]["deleted_after_days"] == 30
     assert claude["last_message_at"] == "2026-11-30T11:00:00Z"
@@ -867,7 +875,9 @@ def test_a_fine_machine(terminal):
         {"source": "claude_code", "model": "mystery-1", "calls": 1}
     ]
     assert terminal("doctor") == 0
-    assert "codex        not found (looked in ~/.codex)" in terminal.out
+    assert "claude_code 2 - 2 5 2026-11-30 12:00 30 days -" in words_of(terminal.out)
+    assert re.search("^not found .* codex, ", terminal.out, re.MULTILINE)
+    assert of_source(said, "codex")["looked_in"] == ["~/.codex"]
     assert terminal.out.endswith("All is well.\n")
 
 
@@ -891,7 +901,7 @@ def test_history_that_the_agent_will_delete_soon_is_loud(settings, age, at_risk,
     then = fresh.claude[0].stat().st_mtime - age * 86_400 - 60
     os.utime(fresh.claude[0], (then, then))
     assert fresh("doctor") == at_risk
-    assert ("! at risk    1 of" in fresh.out) == bool(at_risk)
+    assert ("! claude_code: 1 of its streams" in fresh.out) == bool(at_risk)
     assert not fresh.warehouse.exists()
 
 
@@ -899,12 +909,13 @@ def test_what_is_gone_from_disk_is_told_and_kept(own):
     own.claude[0].unlink()
     own("load")
     assert own("doctor") == 0
-    assert "on disk    1 stream, all loaded" in own.out
-    assert "2 streams, 1 of them gone from disk at the last load, 5 records" in own.out
+    line = next(it for it in words_of(own.out) if it.startswith("claude_code "))
+    assert line.startswith("claude_code 1 - 2 5 ")
+    assert line.endswith("1 gone from disk, kept here")
     own.claude[0].unlink()
     own("load")
     own("doctor")
-    assert "on disk    no streams\n" in own.out
+    assert "claude_code 0 - 2 5 " in "\n".join(words_of(own.out))
     assert len(own.json("report", "session", "--json")) == 2
 
 

@@ -1,23 +1,23 @@
 """Dagster: the graph as it was reviewed, runs on an ephemeral instance, checks."""
 
 import os
-import shutil
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import dagster as dg
 import duckdb
 import pytest
 from conftest import like
+from machine import Machine, failing, made
 
-from agentlake.fixtures import FIXTURES_DIR
 from agentlake.pipelines.orchestration import lake
 from agentlake.pipelines.orchestration.build import build_defs
 from agentlake.pipelines.orchestration.checks import promises
 from agentlake.pipelines.orchestration.columns import bound, model_schema
 from agentlake.pipelines.orchestration.sql_checks import read_checks
-from agentlake.pipelines.warehouse.connect import reading, writing
+from agentlake.pipelines.warehouse.connect import reading
 from agentlake.pipelines.warehouse.publish import vault_of
 from agentlake.pipelines.warehouse.sql_models import ModelError, models, read_model
 
@@ -25,55 +25,9 @@ THROUGH = "checked_through_load"
 GRAPH = Path(__file__).with_name("graph.txt")
 
 
-QUIET = {"loggers": {"console": {"config": {"log_level": "ERROR"}}}}
-
-
 @pytest.fixture(scope="module")
 def defs():
     return build_defs()
-
-
-class Machine:
-    """A home with agents' files, a warehouse, and a Dagster that forgets."""
-
-    def __init__(self, folder, defs):
-        self.home = folder / "home"
-        self.home.mkdir(parents=True)
-        self.warehouse = folder / "lake.duckdb"
-        self.instance = dg.DagsterInstance.ephemeral()
-        self.job = defs.resolve_job_def("sync")
-
-    def has(self, *cases):
-        for case in cases:
-            home = FIXTURES_DIR / "sources" / case / "home"
-            shutil.copytree(home, self.home, dirs_exist_ok=True)
-
-    def sync(self, *assets, checks=()):
-        """Materialize everything, or these assets, or make these checks alone."""
-        job = self.job
-        if assets or checks:
-            chosen = {dg.AssetKey(name.split("/")) for name in assets}
-            asked = {
-                dg.AssetCheckKey(dg.AssetKey(name.split("/")), check)
-                for name, check in checks
-            }
-            job = job.get_subset(
-                asset_selection=chosen, asset_check_selection=asked or None
-            )
-        with pytest.MonkeyPatch.context() as patch:
-            for name in [name for name in os.environ if name.startswith("AGENTLAKE_")]:
-                patch.delenv(name)
-            patch.setenv("HOME", str(self.home))
-            patch.setenv("XDG_CONFIG_HOME", str(self.home / "config"))
-            patch.setenv("AGENTLAKE_HOME", str(self.home))
-            patch.setenv("AGENTLAKE_WAREHOUSE", str(self.warehouse))
-            return job.execute_in_process(
-                instance=self.instance, raise_on_error=False, run_config=QUIET
-            )
-
-    def all(self, query):
-        with writing(self.warehouse) as connection:
-            return connection.execute(query).fetchall()
 
 
 @pytest.fixture(scope="module")
@@ -93,27 +47,6 @@ def another(tmp_path, defs, machine):
     like(machine.warehouse, another.warehouse)
     yield another
     another.instance.dispose()
-
-
-def made(result):
-    """The metadata of every materialization, by asset."""
-    events = [event for event in result.all_events if event.is_step_materialization]
-    found = [event.event_specific_data.materialization for event in events]
-    return {
-        "/".join(one.asset_key.path): {
-            name: it.value for name, it in one.metadata.items()
-        }
-        for one in found
-    }
-
-
-def failing(result):
-    """The checks that failed, with what they say of it."""
-    return {
-        ("/".join(one.asset_key.path), one.check_name): one
-        for one in result.get_asset_check_evaluations()
-        if not one.passed
-    }
 
 
 def test_definitions_load_and_hang_together(defs):
@@ -263,6 +196,19 @@ def test_who_holds_the_warehouse_is_named(another, monkeypatch):
     assert not result.success
     failure = result.failure_data_for_node("raw__codex")
     assert f"pid {holder.pid}" in failure.user_failure_data.description
+
+
+def test_a_run_waits_for_who_holds_the_warehouse(another, monkeypatch):
+    monkeypatch.setattr(lake, "_SAID_AFTER_S", 0.1)
+    command = [sys.executable, "-c", HOLDER, str(another.warehouse)]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe) as holder:
+        holder.stdout.readline()
+        ends = threading.Timer(1.5, holder.communicate, [b"\n"])
+        ends.start()
+        result = another.sync("raw/codex")
+        ends.join()
+    assert result.success
 
 
 BAD_MODELS = {

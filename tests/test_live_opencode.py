@@ -112,8 +112,26 @@ STEPS = {
             },
         ),
         (  # a step more: it does not touch the row of its message
-            part("l1d", "l1", "live", step(20, 2), at=200),
+            part("l1d", "l1", "live", step(20, 2), at=200)
+            + part("l1e", "l1", "live", '{"type":"text","text":"three"}', at=210),
             {SPENT: [("live", 2, 30, 3)]},
+        ),
+        (  # a part that changes stays where it is
+            f"""
+            update part set data = '{tool("completed", output="a door")}',
+            time_updated = time_updated + 99 where id = 'l1b'
+            """,
+            {
+                """
+                select type, text from core.blocks
+                where message_id = 'l1' order by block_index
+                """: [
+                    ("text", "two"),
+                    ("tool_use", None),
+                    ("tool_result", None),
+                    ("text", "three"),
+                ]
+            },
         ),
         (  # a fork, which goes on by itself
             session("session", "live-fork", 1000, "Live (fork #1)")
@@ -134,7 +152,7 @@ STEPS = {
             "delete from message where id = 'l1'",
             {
                 SPENT: [("live", 2, 30, 3), ("live-fork", 1, 40, 4)],
-                TEXTS: [("l1", "two", False, True)],
+                TEXTS: [("l1", "two\n\nthree", False, True)],
             },
         ),
         (

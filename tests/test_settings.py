@@ -339,3 +339,26 @@ def test_the_machines_zone_is_found_where_the_system_says_it(
 def test_a_zone_that_is_none_is_refused(name):
     with pytest.raises(UserError, match=r"--tz: there is no time zone"):
         checked_time_zone(name, "--tz")
+
+
+FILES = (
+    Root(default=("~/.acme",)),
+    Root(default=(), env="ACME_DB", file_in="${XDG_DATA_HOME:-~/.local/share}/acme"),
+)
+
+
+def test_a_variable_may_name_a_file_which_is_then_a_place_of_its_own(me):
+    folder, data = me.folder(".acme"), me.folder(".local/share/acme")
+    (data / "mine.db").touch()
+    assert me.roots(roots=FILES) == [folder]
+    for text in ("mine.db", str(data / "mine.db"), "~/.local/share/acme/mine.db"):
+        me.environ["ACME_DB"] = text
+        assert me.roots(roots=FILES) == [folder, data / "mine.db"]
+    me.environ["ACME_DB"] = ":memory:"
+    assert me.roots(roots=FILES) == [folder]
+
+
+def test_a_file_is_no_place_of_a_source_that_has_folders(me):
+    (me.folder("x") / "file").touch()
+    me.environ["CLAUDE_CONFIG_DIR"] = str(me.home / "x/file")
+    assert me.roots() == []

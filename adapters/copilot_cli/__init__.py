@@ -8,12 +8,13 @@ Seen:    events of 1.0.59 and 1.0.60; the database and the export in description
 Trap:    one call is told up to four times: by the database, the export, the end of the
          run (shutdown) and, its output only, by its message. One counts per session
          and model, in this order. Whether a shutdown tells of its run or of the whole
-         session differs by version; core._legs decides by the outputs of the
+         session differs by version; core._leg_ends decides by the outputs of the
          messages, which is not proven on real files. Prompt counts include the cache.
 Missing: the input of a run that crashed, until there is a database; sessions left by
          /new and /clear; calls that compact a context. Prompts that only the database
          has. An export elsewhere (COPILOT_OTEL_FILE_EXPORTER_PATH) must be linked
-         into otel/. Premium requests are only kept in raw.
+         into otel/; that it names sessions as the log does was not seen. Premium
+         requests are only kept in raw.
 """
 
 import os

@@ -125,7 +125,7 @@ def read(stream: Stream, cursor: Any, options: Options) -> Iterator[Chunk]:
 
 
 def _folder(chat: Path) -> str | None:
-    """The folder that the chat's window had open."""
+    """The folder that the chat's window had open; written before its first chat."""
     try:
         told = untyped((chat.parent.parent / "workspace.json").read_bytes())
     except (OSError, Unreadable):

@@ -5,7 +5,7 @@ Who spawned whom, and what it cost
 */
 select
     source,
-    repeat('  ', depth) || coalesce(agent_type, title, session_id) as who,
+    repeat('  ', tree_depth) || coalesce(agent_type, title, session_id) as who,
     calls,
     cost_usd,
     tree_cost_usd

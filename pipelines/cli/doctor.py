@@ -1,15 +1,13 @@
 """`agentlake doctor`: what was found where, and what needs a look."""
 
 from argparse import Namespace
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import msgspec
 
-from agentlake.pipelines.cli.places import places
-from agentlake.pipelines.cli.table import clean, counted, size
+from agentlake.pipelines.cli.table import Column, clean, counted, render, size
 from agentlake.pipelines.load.health import (
     SOON_DAYS,
     Health,
@@ -20,6 +18,16 @@ from agentlake.pipelines.load.health import (
 from agentlake.pipelines.settings import Settings
 
 _MOST_SHOWN = 5
+_COLUMNS = [
+    Column(title="source"),
+    Column(title="on disk", right=True),
+    Column(title="not loaded", right=True),
+    Column(title="loaded", right=True),
+    Column(title="records", right=True),
+    Column(title="newest message"),
+    Column(title="deleted after", right=True),
+    Column(title="noticed"),
+]
 
 
 def run(args: Namespace, settings: Settings, environ: Mapping[str, str]) -> int:
@@ -45,13 +53,16 @@ def _lines(health: Health) -> Iterator[str]:
         yield f"warehouse    {health.warehouse}, {size(health.warehouse_bytes)}"
     if health.busy:
         yield f"  busy       {health.busy}"
-    zone = ZoneInfo(health.time_zone)
-    for one in health.sources:
+    here = [one for one in health.sources if _is_here(one)]
+    if here:
         yield ""
-        yield from _source(one, zone, Path(health.home))
+        yield from _table(here, ZoneInfo(health.time_zone))
+    for one in here:
+        yield from _details(one)
     for reason in health.broken:
-        yield ""
-        yield f"! broken     an adapter of yours was left out: {reason}"
+        yield f"! an adapter of yours was left out: {reason}"
+    yield ""
+    yield from _elsewhere(health)
     if health.unpriced:
         yield ""
         yield "unpriced     calls of these models have no known cost:"
@@ -65,85 +76,90 @@ def _lines(health: Health) -> Iterator[str]:
     )
 
 
-def _source(one: SourceHealth, zone: ZoneInfo, home: Path) -> Iterator[str]:
+def _is_here(one: SourceHealth) -> bool:
+    return bool(one.enabled and one.found) or bool(one.streams) or bool(one.problem)
+
+
+def _table(sources: Sequence[SourceHealth], zone: ZoneInfo) -> Iterator[str]:
+    """One line per source that is on this machine, or was."""
+    rows = []
+    for one in sources:
+        unloaded = one.unloaded or Unloaded()
+        days = unloaded.deleted_after_days
+        rows.append(
+            [
+                one.source,
+                f"{one.streams_on_disk:,}",
+                f"{unloaded.streams:,}" if unloaded.streams else "-",
+                "-" if one.streams is None else f"{one.streams:,}",
+                "-" if one.records is None else f"{one.records:,}",
+                _local(one.last_message_at, zone),
+                "-" if days is None else counted(days, "day"),
+                ", ".join(_needs(one)) or "-",
+            ]
+        )
+    yield from render(_COLUMNS, rows).splitlines()
+
+
+def _needs(one: SourceHealth) -> Iterator[str]:
+    """What is not as it should be, in a word each."""
     if not one.enabled:
-        yield f"{one.source:12} switched off in the settings"
-    elif one.found:
-        yield f"{one.source:12} found in {', '.join(one.roots)}"
-        yield f"  on disk    {counted(one.streams_on_disk, 'stream')}{_not_loaded(one)}"
-        if one.unloaded:
-            yield from _clean_up(one.unloaded)
-    else:
-        yield f"{one.source:12} not found (looked in {places(one.looked_in, home)})"
-    if one.streams:
-        gone = (
-            f", {one.missing:,} of them gone from disk at the last load"
-            if one.missing
-            else ""
-        )
-        records = counted(one.records or 0, "record")
-        yield f"  loaded     {counted(one.streams, 'stream')}{gone}, {records}"
-        yield (
-            f"  newest     loaded {_local(one.last_loaded_at, zone)},"
-            f" message {_local(one.last_message_at, zone)}"
-        )
-    yield from _attention(one)
-
-
-def _attention(one: SourceHealth) -> Iterator[str]:
-    """What is not as it should be; in ! what needs the user."""
-    if one.waiting:
-        verb = "ends" if one.waiting == 1 else "end"
-        yield f"  waiting    {counted(one.waiting, 'stream')} {verb} in half a line"
+        yield "switched off in the settings"
+    if one.unloaded and one.unloaded.about_to_be_lost:
+        yield f"{one.unloaded.about_to_be_lost:,} about to be lost"
+    for count, word in (
+        (len(one.deferred), "deferred"),
+        (len(one.warnings), "warned of"),
+        (len(one.not_understood), "not understood"),
+        (one.rejects, "rejected"),
+        (one.waiting, "half written"),
+        (one.missing, "gone from disk, kept here"),
+        (one.gone, "deleted by the agent, kept here"),
+        (one.rewritten, "rewritten by the agent, both kept"),
+    ):
+        if count:
+            yield f"{count:,} {word}"
     if one.problem:
-        yield f"! broken     {one.problem}; this source was left out"
-    for warning in one.warnings:
-        yield f"! agent      {warning}"
+        yield "broken"
     if one.moved:
-        yield "  moved      none of its folders is there now; what was loaded is kept"
-    if one.gone:
-        yield f"  deleted    {counted(one.gone, 'message')} by the agent, kept here"
-    if one.rewritten:
-        yield f"  rewritten  {counted(one.rewritten, 'stream')} by the agent, both kept"
-    for path in one.not_understood[:_MOST_SHOWN]:
-        yield f"  unknown    {path}: no record of it was understood; kept in raw"
-    yield from _not_read(one)
+        yield "its folders are gone"
 
 
-def _not_read(one: SourceHealth) -> Iterator[str]:
-    for place in one.deferred[:_MOST_SHOWN]:
-        yield f"! deferred   {place.path}: {place.reason}; retried by the next load"
-    yield from _more(len(one.deferred))
-    if one.rejects:
-        yield f"  rejects    {one.rejects:,}, see `agentlake rejects`; the last are:"
-        for place in one.last_rejects:
-            yield f"             {place.path}:{place.line}  {place.reason}"
-
-
-def _not_loaded(one: SourceHealth) -> str:
-    unloaded = one.unloaded
-    if unloaded is None or not one.streams_on_disk:
-        return ""
-    if not unloaded.streams:  # what is deferred has a line of its own
-        return "" if one.deferred else ", all loaded"
-    days = unloaded.oldest_age_days
-    unchanged = (
-        "" if days is None else f" (unchanged for {counted(days, 'day')} at most)"
-    )
-    return f", {unloaded.streams:,} with something not loaded{unchanged}"
-
-
-def _clean_up(unloaded: Unloaded) -> Iterator[str]:
-    days = unloaded.deleted_after_days
-    if days is None:
-        return
-    yield f"  clean-up   the agent deletes what is unchanged for {days:,} days"
-    if lost := unloaded.about_to_be_lost:
+def _details(one: SourceHealth) -> Iterator[str]:
+    """Which, where and what to do; in ! what is lost if nothing is done."""
+    name = one.source
+    if one.problem:
+        yield f"! {name}: left out: {one.problem}"
+    if one.unloaded and (lost := one.unloaded.about_to_be_lost):
         yield (
-            f"! at risk    {lost:,} of its streams are not loaded and about to be lost"
-            f" (within {SOON_DAYS} days): run `agentlake load`. The oldest:"
-            f" {unloaded.oldest_path}"
+            f"! {name}: {lost:,} of its streams are not loaded and will be deleted by"
+            f" the agent within {SOON_DAYS} days: run `agentlake load`. The oldest:"
+            f" {one.unloaded.oldest_path}"
         )
+    for warning in one.warnings:
+        yield f"! {name}: {warning}"
+    for place in one.deferred[:_MOST_SHOWN]:
+        yield f"! {name}: {place.path}: {place.reason}; retried by the next load"
+    yield from _more(len(one.deferred))
+    for path in one.not_understood[:_MOST_SHOWN]:
+        yield f"  {name}: {path}: no record of it was understood; all are kept in raw"
+    yield from _more(len(one.not_understood))
+    if one.rejects:
+        yield f"  {name}: see `agentlake rejects`; the last are:"
+        for place in one.last_rejects:
+            yield f"    {place.path}:{place.line}  {place.reason}"
+
+
+def _elsewhere(health: Health) -> Iterator[str]:
+    """What is not there, and where it was looked for if that is short."""
+    absent = [one for one in health.sources if not _is_here(one)]
+    off = [one.source for one in absent if not one.enabled]
+    if off:
+        yield f"switched off {', '.join(off)}"
+    names = [one.source for one in absent if one.enabled]
+    if names:
+        yield f"not found    {', '.join(names)}"
+        yield "             (`agentlake doctor --json` says where each was looked for)"
 
 
 def _more(total: int) -> Iterator[str]:

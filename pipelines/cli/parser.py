@@ -56,6 +56,7 @@ def make_parser() -> ArgumentParser:
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     for add in (
         _load,
+        _watch,
         _report,
         _sql,
         _export,
@@ -67,6 +68,7 @@ def make_parser() -> ArgumentParser:
         _check_source,
         _demo,
         _ui,
+        _service,
     ):
         add(commands)
     return parser
@@ -138,6 +140,24 @@ def _load(commands: _Commands) -> None:
         "--quiet", action="store_true", help="print nothing but problems"
     )
     _json(parser)
+
+
+def _watch(commands: _Commands) -> None:
+    parser = _command(
+        commands,
+        "watch",
+        "load whatever your agents write, as they write it, until Ctrl-C",
+        "One line per load goes to stderr. What was written before is loaded first.\n"
+        "The warehouse is open only while something is loaded.",
+        "watch",
+        "watch --poll",
+    )
+    parser.add_argument(
+        "--poll",
+        action="store_true",
+        help="look every second instead of waiting to be told: done by itself for"
+        " network mounts and for Windows' disks under WSL",
+    )
 
 
 def _report(commands: _Commands) -> None:
@@ -308,6 +328,21 @@ def _ui(commands: _Commands) -> None:
     )
     parser.add_argument(
         "--port", type=_positive, default=3000, metavar="N", help="default 3000"
+    )
+
+
+def _service(commands: _Commands) -> None:
+    parser = _command(
+        commands,
+        "service",
+        "print what makes this machine start agentlake by itself",
+        "A systemd user unit, on macOS a launchd property list; nothing is installed.",
+        "service watch > ~/.config/systemd/user/agentlake-watch.service",
+        "service ui --manager launchd",
+    )
+    parser.add_argument("what", choices=("watch", "ui"), help="what is to run")
+    parser.add_argument(
+        "--manager", choices=("systemd", "launchd"), help="default: this machine's"
     )
 
 

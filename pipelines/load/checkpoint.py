@@ -81,6 +81,12 @@ def checkpoints(
     return {row[0]: _from_row(row) for row in rows}
 
 
+def known_sources(connection: Connection) -> set[str]:
+    """The sources of which anything was ever seen."""
+    rows = connection.execute("select distinct source from meta.streams").fetchall()
+    return {source for (source,) in rows}
+
+
 def _from_row(row: Sequence[object]) -> Checkpoint:
     names = ("stream_id", "source", "key", "path", "reader")
     rest = ("cursor", "generation", "parser_version", "records", "status", "reason")

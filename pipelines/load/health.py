@@ -168,7 +168,7 @@ def _look(
     one.found = bool(plan.roots) or not plan.adapter.ROOTS
     one.roots = [str(root) for root in plan.roots]
     one.looked_in = list(plan.looked_in)
-    periods = _told(plan, one)
+    periods = told(plan, one)
     try:
         found = look(connection, plan, load_id=0)
     except SourceError as error:
@@ -177,19 +177,19 @@ def _look(
     one.streams_on_disk = found.streams
     if is_known:
         one.deferred += [Place(item.path, None, why) for item, why in found.unreadable]
-        one.unloaded = _unloaded(found, periods)
+        one.unloaded = unloaded(found, periods)
 
 
-def _unloaded(found: Found, periods: Mapping[str, int]) -> Unloaded:
+def unloaded(found: Found, periods: Mapping[str, int]) -> Unloaded:
     """How old what is not loaded is, measured against the agent's clean-up."""
-    unloaded = Unloaded(streams=len(found.work) + len(found.unreadable))
+    result = Unloaded(streams=len(found.work) + len(found.unreadable))
     now = time.time()
-    unloaded.deleted_after_days = min(periods.values(), default=None)
+    result.deleted_after_days = min(periods.values(), default=None)
     for work in found.work:
         age = int(now - work.signature.changed_ns / 1e9) // _DAY_S
-        if unloaded.oldest_age_days is None or age > unloaded.oldest_age_days:
-            unloaded.oldest_age_days = age
-            unloaded.oldest_path = work.stream.path
+        if result.oldest_age_days is None or age > result.oldest_age_days:
+            result.oldest_age_days = age
+            result.oldest_path = work.stream.path
         days = next(
             (
                 days
@@ -199,11 +199,11 @@ def _unloaded(found: Found, periods: Mapping[str, int]) -> Unloaded:
             None,
         )
         if days is not None and age > days - SOON_DAYS:
-            unloaded.about_to_be_lost += 1
-    return unloaded
+            result.about_to_be_lost += 1
+    return result
 
 
-def _told(plan: SourcePlan, one: SourceHealth) -> dict[str, int]:
+def told(plan: SourcePlan, one: SourceHealth) -> dict[str, int]:
     """What the adapter knows of its agent's habits; the clean-up period by folder."""
     periods: dict[str, int] = {}
     tell = getattr(plan.adapter, "health", None)

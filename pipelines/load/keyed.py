@@ -104,7 +104,8 @@ class _Known:
         self._id = work.checkpoint.stream_id
         self._has_some = work.checkpoint.records > 0
         self._given: set[str] = set()
-        self._places: set[int] = set()
+        self._after: dict[int, int] = {}
+        """For each place that is taken, one behind it that may be free."""
         self._next = 0
 
     def new(self, records: Sequence[Keyed]) -> list[Version]:
@@ -180,11 +181,11 @@ class _Known:
 
     def _place(self, seq: int | None) -> int:
         """The record's place; the next free one if it is not its alone."""
-        place = self._next if seq is None else seq
-        while place in self._places:
-            place += 1
-        self._places.add(place)
-        self._next = place + 1
+        wanted = place = self._next if seq is None else seq
+        while place in self._after:
+            place = self._after[place]
+        # Many that want one place do not walk past each other again and again.
+        self._after[wanted] = self._after[place] = self._next = place + 1
         return place
 
     def _ask(self, query: str, **parameters: object) -> list[tuple[Any, ...]]:

@@ -15,7 +15,7 @@ import msgspec
 
 from agentlake.adapters.sdk.decode import Unreadable
 from agentlake.models.errors import SourceError
-from agentlake.pipelines.load.checkpoint import Checkpoint, save
+from agentlake.pipelines.load.checkpoint import Checkpoint, known_sources, save
 from agentlake.pipelines.load.plan import Found, Selects, SourcePlan, Work, look
 from agentlake.pipelines.load.read import Piece, pieces
 from agentlake.pipelines.load.replay import replay
@@ -78,6 +78,7 @@ class _Load:
         self._refresh = refresh
         self._show = show
         self.report = _new_report(connection, plans)
+        self._known = known_sources(connection)
         self._committer = Committer(connection, self.report)
         self._writers = {
             plan.adapter.SOURCE: Writer(self._committer, plan.adapter, self.report)
@@ -86,7 +87,10 @@ class _Load:
 
     def look(self, plan: SourcePlan, selects: Selects | None) -> list[Work]:
         """What there is to read of one source; replayed first if its parser changed."""
-        with _timed(self.report.sources[plan.adapter.SOURCE]) as part:
+        source = plan.adapter.SOURCE
+        if not self.report.sources[source].found and source not in self._known:
+            return []  # most agents: not there, and never were
+        with _timed(self.report.sources[source]) as part:
             try:
                 found = look(self._connection, plan, self.report.load_id, selects)
             except SourceError as error:
@@ -145,6 +149,7 @@ def _new_report(connection: Connection, plans: Sequence[SourcePlan]) -> LoadRepo
 
 def _note(connection: Connection, part: SourceReport, found: Found) -> None:
     """Write down what is missing, back or unreadable, if that is news."""
+    part.waiting += found.waiting
     now = datetime.now(UTC)
     replace = msgspec.structs.replace
     changed = [replace(item, missing_since=now) for item in found.missing]
@@ -178,11 +183,14 @@ def _read(
         part.deferred.append((work.stream.path, reason))
         writer.add_checkpoint(deferred(checkpoint, reason))
         return
+    is_half = piece.waiting and not work.settled
+    if is_half:
+        part.waiting.append(work.stream.path)
     writer.add_checkpoint(
         msgspec.structs.replace(
             checkpoint,
             signature=work.signature,
-            status="waiting" if piece.waiting and not work.settled else "loaded",
+            status="waiting" if is_half else "loaded",
         )
     )
 

@@ -69,6 +69,8 @@ class Found(msgspec.Struct, kw_only=True):
     unreadable: list[tuple[Checkpoint, str]] = []
     moved: list[tuple[Checkpoint, str]] = []
     """Unchanged streams and the path where they lie now."""
+    waiting: list[str] = []
+    """Paths of those that end in half a line still, and are left alone."""
     missing: list[Checkpoint] = []
     """Streams with a checkpoint that are no longer on disk."""
     outdated: bool = False
@@ -90,7 +92,8 @@ def look(
     """
     source, version = plan.adapter.SOURCE, plan.adapter.PARSER_VERSION
     streams = {
-        stream_id(source, stream.key): (path, stream) for path, stream in _streams(plan)
+        stream_id(source, stream.key): (path, stream)
+        for path, stream in streams_on_disk(plan)
     }
     if selects is not None:
         streams = {key: one for key, one in streams.items() if selects(one[1])}
@@ -122,7 +125,10 @@ def look(
                     options=plan.options,
                 )
             )
-        elif before.path != stream.path or before.missing_since is not None:
+            continue
+        if before.status == "waiting":
+            found.waiting.append(stream.path)
+        if before.path != stream.path or before.missing_since is not None:
             found.moved.append((before, stream.path))
     if selects is None:
         found.missing = [
@@ -150,7 +156,7 @@ def _signature(
         return None
 
 
-def _streams(plan: SourcePlan) -> Iterator[tuple[str, Stream]]:
+def streams_on_disk(plan: SourcePlan) -> Iterator[tuple[str, Stream]]:
     """The streams of all roots, and where each is opened.
 
     A key met again is told apart by its path. A name that is no UTF-8 is spelled out

@@ -22,6 +22,8 @@ class SourceReport(msgspec.Struct, kw_only=True):
     rejects: int = 0
     deferred: list[tuple[str, str]] = []
     """Path and reason of each stream that could not be read; it is retried."""
+    waiting: list[str] = []
+    """Paths of the streams that end in half a line, not taken yet."""
     problem: str | None = None
     """Why nothing of it could be read at all."""
     replayed: int = 0

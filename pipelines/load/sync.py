@@ -118,6 +118,7 @@ def sync_plans(
     found: Sequence[SourcePlan],
     *,
     selects: Selects | None = None,
+    wait_s: float = 10.0,
     on_progress: OnProgress = lambda _: None,
     on_refresh: OnRefresh = lambda: None,
 ) -> SyncResult:
@@ -132,7 +133,7 @@ def sync_plans(
         connection.execute("checkpoint")
         publish_meanwhile(settings.warehouse)
 
-    with writing(settings.warehouse) as connection:
+    with writing(settings.warehouse, wait_s=wait_s) as connection:
         report = load(
             connection,
             found,

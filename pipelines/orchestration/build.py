@@ -11,8 +11,16 @@ from agentlake.pipelines.orchestration.columns import bound
 from agentlake.pipelines.orchestration.lake import lake_resource
 from agentlake.pipelines.orchestration.model_assets import model_assets
 from agentlake.pipelines.orchestration.raw_assets import raw_asset
+from agentlake.pipelines.orchestration.sensor import sync_sensor
 from agentlake.pipelines.orchestration.sql_checks import sql_checks
 from agentlake.pipelines.orchestration.staging_assets import staging_assets
+from agentlake.pipelines.orchestration.upkeep import (
+    health_check,
+    health_job,
+    housekeeping,
+    replay,
+    schedules,
+)
 from agentlake.pipelines.settings import adapters_folder, config_file
 
 
@@ -27,16 +35,19 @@ def build_defs(overrides: Mapping[str, object] | None = None) -> dg.Definitions:
             staging_assets(list(sources), types),
             *model_assets(types, binder),
         ]
-        checks = sql_checks(binder)
+        checks = [*map(health_check, sources), *sql_checks(binder)]
     sync = dg.define_asset_job(
         "sync",
         dg.AssetSelection.all(),
         description="Load what changed on disk and bring everything up to date.",
     )
+    specs = [spec for one in assets for spec in one.specs]
     return dg.Definitions(
         assets=assets,
         asset_checks=checks,
-        jobs=[sync],
+        jobs=[sync, health_job(sources), housekeeping, replay],
+        schedules=schedules(sync.name),
+        sensors=[sync_sensor(sync.name, specs)],
         resources={"lake": lake_resource, **(overrides or {})},
         executor=dg.in_process_executor,
     )

@@ -129,7 +129,7 @@ GLOSSARY = {
     "total_duration_ms": "All calls together, in milliseconds.",
     # windows and trees
     "ends_at": "Five hours after the start.",
-    "depth": "How many sessions, or records, stand above it: 0 for the first.",
+    "tree_depth": "How many sessions stand above it: 0 for the first.",
     "tree_path": "The sessions from the first one down to this one.",
     "subagents": "All subagents below it.",
     "tree_calls": "Its calls and those of all subagents below it.",

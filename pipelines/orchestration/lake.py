@@ -9,17 +9,19 @@ import dagster as dg
 import duckdb
 
 from agentlake.adapters.registry import names
-from agentlake.models.errors import UserError
+from agentlake.models.errors import SourceError, UserError
 from agentlake.pipelines.load.plan import SourcePlan
 from agentlake.pipelines.load.sync import plans, refresh_models
 from agentlake.pipelines.settings import Settings, load_settings
-from agentlake.pipelines.warehouse.connect import Connection, writing
+from agentlake.pipelines.warehouse.connect import BusyError, Connection, writing
 from agentlake.pipelines.warehouse.publish import publish
 from agentlake.pipelines.warehouse.refresh import Refreshed
 from agentlake.pipelines.warehouse.schema import ensure
 
-WAIT_S = 60.0
-"""A run waits this long for another program to let go of the warehouse."""
+WAIT_S = 600.0
+"""A run waits this long for another program to let go of the warehouse; then it fails,
+and the sensor asks for another one."""
+_SAID_AFTER_S = 5.0
 
 
 class Lake:
@@ -51,14 +53,28 @@ class Lake:
         if self._busy is not None:
             raise self._busy  # the other steps need not wait as well
         try:
-            connection = self._stack.enter_context(
-                writing(self.settings.warehouse, wait_s=self._wait_s)
-            )
+            connection = self._opened()
         except UserError as error:
             self._busy = error
             raise
         ensure(connection, names())
         return connection
+
+    def _opened(self) -> Connection:
+        """Wait for it if need be, and say for whom."""
+        said = min(_SAID_AFTER_S, self._wait_s)
+        try:
+            return self._stack.enter_context(
+                writing(self.settings.warehouse, wait_s=said)
+            )
+        except BusyError as error:
+            if self._wait_s <= said:
+                raise
+            text = f"{error} Waiting for it, {self._wait_s:.0f} s at most."
+            dg.get_dagster_logger().warning(text)
+        return self._stack.enter_context(
+            writing(self.settings.warehouse, wait_s=self._wait_s - said)
+        )
 
     def plan(self, source: str) -> SourcePlan | None:
         """Where this source is looked for; None if the settings switch it off."""
@@ -94,7 +110,7 @@ def told_plainly() -> Iterator[None]:
     """Show what the user can put right as the step's failure, not as a bug's trace."""
     try:
         yield
-    except UserError as error:
+    except (UserError, SourceError) as error:
         raise dg.Failure(description=str(error), allow_retries=False) from error
     except duckdb.CatalogException as error:
         msg = f"{error}\nIf a table does not exist yet: materialize it first."

@@ -1,7 +1,7 @@
 """raw/<source>: what an agent left on disk, kept as it was found."""
 
-import hashlib
 import inspect
+import json
 import time
 import warnings
 from collections.abc import Iterator
@@ -11,17 +11,30 @@ from types import ModuleType
 from typing import Any
 
 import dagster as dg
+import msgspec
 
 from agentlake.adapters.sdk.contract import Adapter
+from agentlake.pipelines.load.changes import Recorded, changes, record
+from agentlake.pipelines.load.disk import Disk, name_of
 from agentlake.pipelines.load.loader import load
-from agentlake.pipelines.load.plan import SourcePlan
+from agentlake.pipelines.load.plan import Selects
 from agentlake.pipelines.load.report import SourceReport
-from agentlake.pipelines.load.signature import signature_of
 from agentlake.pipelines.orchestration.checks import SHOWN_ROWS, WARN, as_table, table
 from agentlake.pipelines.orchestration.columns import raw_schema
 from agentlake.pipelines.orchestration.lake import Lake, told_plainly
 from agentlake.pipelines.warehouse.connect import Connection
 from agentlake.pipelines.warehouse.schema import raw_table
+
+RECORD = "recorded"
+"""The metadata that says what was loaded: the sensor compares the disk with it."""
+STREAMS = "streams"
+_CONFIG = {
+    STREAMS: dg.Field(
+        [str],
+        is_required=False,
+        description="Load these streams only, by their keys (meta.streams.key).",
+    )
+}
 
 _DESCRIPTION = """\
 Every record of {source}, byte for byte, from every load there ever was. It is the \
@@ -60,17 +73,18 @@ def raw_asset(source: str, adapter: Adapter) -> dg.AssetsDefinition:
     )
 
     @dg.multi_asset(
-        name=f"raw__{source}",
+        name=raw_op(source),
         specs=[spec],
         check_specs=[read_all, understood],
         can_subset=True,
+        config_schema=_CONFIG,
     )
     def _load(
         context: dg.AssetExecutionContext, lake: dg.ResourceParam[Lake]
     ) -> Iterator[Any]:
         with told_plainly():
             if key in context.selected_asset_keys:
-                metadata = _loaded(lake, source)
+                metadata = _loaded(context, lake, source)
                 yield dg.MaterializeResult(asset_key=key, metadata=metadata)
             if read_all.key in context.selected_asset_check_keys:
                 yield _read_all(lake.connection, source, key)
@@ -80,7 +94,14 @@ def raw_asset(source: str, adapter: Adapter) -> dg.AssetsDefinition:
     return _load
 
 
-def _loaded(lake: Lake, source: str) -> dict[str, Any]:
+def raw_op(source: str) -> str:
+    """The name of the op that loads the source."""
+    return f"raw__{source}"
+
+
+def _loaded(
+    context: dg.AssetExecutionContext, lake: Lake, source: str
+) -> dict[str, Any]:
     """Load the source; the metadata of its materialization."""
     plan = lake.plan(source)
     if plan is None:
@@ -88,44 +109,60 @@ def _loaded(lake: Lake, source: str) -> dict[str, Any]:
             "found": "switched off in the settings",
             **_rows(lake.connection, source),
         }
+    connection = lake.connection  # a wait for it is no part of the load
     before = time.perf_counter()
-    started_at = datetime.now(UTC)
-    state = disk_state(plan)
-    report = load(lake.connection, [plan])
+    now = time.time()
+    disk = Disk(plan)
+    look = disk.look(now)  # before anything is read
+    earlier = last_record(context.instance, source)
+    chosen = _chosen(context, source)
+    if earlier is None or changes(look, earlier) is None:
+        chosen = None
+    selects: Selects | None = None
+    if chosen is not None:
+        names = chosen
+        selects = lambda stream: name_of(source, stream.key) in names  # noqa: E731
+    report = load(connection, [plan], selects=selects)
     one = report.sources[source]
+    if one.problem is not None:
+        raise dg.Failure(description=one.problem)
+    unread = disk.names([path for path, _ in one.deferred])
+    half = disk.names(one.waiting)
+    recorded = record(look, earlier, chosen, now, unread=unread, half=half)
     return {
-        **_rows(lake.connection, source),
+        **_rows(connection, source),
         "found": ", ".join(str(root) for root in plan.roots)
         or f"not found (looked in {', '.join(plan.looked_in)})",
         "new_records": one.records,
         "new_facts": one.facts,
         "new_bytes": one.bytes,
         "new_rejects": one.rejects,
-        "streams": one.streams,
+        "streams": len(look.streams),
         "streams_read": one.read,
         "records_replayed": one.replayed,
         "seconds": round(time.perf_counter() - before, 3),
-        "signature": state,
+        "signature": f"{look.whole:016x}",
+        RECORD: dg.MetadataValue.json(msgspec.to_builtins(recorded, str_keys=True)),
         **({"load_id": report.load_id} if report.wrote else {}),
-        **_lag(lake.connection, source, started_at),
+        **_lag(connection, source, datetime.fromtimestamp(now, UTC)),
         **_deferred(one),
     }
 
 
-def disk_state(plan: SourcePlan) -> str:
-    """A digest of what all streams of a source look like from outside.
+def _chosen(context: dg.AssetExecutionContext, source: str) -> set[int] | None:
+    """The streams that the run's config names; None: all."""
+    keys = context.op_execution_context.op_config.get(STREAMS)
+    return None if keys is None else {name_of(source, key) for key in keys}
 
-    Equal to that of the last load: there is nothing to load. The parser's version
-    is part of it, since another one reads the same disk differently.
-    """
-    digest = hashlib.sha256(str(plan.adapter.PARSER_VERSION).encode())
-    for stream in plan.streams():
-        try:
-            looks = signature_of(stream.path, stream.reader).digestible
-        except OSError as error:
-            looks = repr(error.errno)
-        digest.update(f"\0{stream.path}\0{looks}".encode(errors="replace"))
-    return digest.hexdigest()[:16]
+
+def last_record(instance: dg.DagsterInstance, source: str) -> Recorded | None:
+    """What the last successful load of the source recorded."""
+    key = dg.AssetKey(["raw", source])
+    event = instance.get_latest_materialization_event(key)
+    if event is None or event.asset_materialization is None:
+        return None
+    value = event.asset_materialization.metadata.get(RECORD)
+    return None if value is None else Recorded.decoded(json.dumps(value.value))
 
 
 def _rows(connection: Connection, source: str) -> dict[str, Any]:

@@ -1,14 +1,15 @@
 /*
-One row per record of usage that was made with the model of its branch, with that model.
+One row per record of usage that names its turn instead of its model, with the model.
 
-grain   source, stream_id, generation, seq
+grain   source, stream_id, generation, seq, part
 why     A compaction does not name the model that made it: it is the one that was set,
-        or that answered, last on the way from there to the root of the conversation.
-        The usage names in its turn where that way begins.
+        or that answered, last on the way from there to the root of the conversation;
+        its turn is the record where that way begins. Elsewhere a turn is set once, in
+        a file of its own.
 */
 with recursive
     needing as (
-        select source, session_id, stream_id, generation, seq, turn_id
+        select source, session_id, stream_id, generation, seq, part, turn_id
         from staging.usage
         where kind = 'call' and model is null and turn_id is not null
     ),
@@ -21,7 +22,7 @@ with recursive
                 struct_pack(
                     parent_id := messages.parent_record_id, model := messages.model
                 ),
-                place_of(messages.generation, messages.seq)
+                (messages.generation, messages.seq, messages.stream_id)
             ) as newest
         from (select distinct source, session_id from needing) as sessions
         inner join
@@ -41,6 +42,7 @@ with recursive
             way.stream_id,
             way.generation,
             way.seq,
+            way.part,
             way.turn_id,
             entries.newest.parent_id as record_id,
             entries.newest.model as model,
@@ -53,8 +55,37 @@ with recursive
             and entries.record_id = way.record_id
         -- a damaged tree may be a ring
         where way.model is null and way.steps < 10000
+    ),
+    turns as (
+        select
+            source,
+            session_id,
+            turn_id,
+            arg_max(model, (generation, seq, stream_id)) as model
+        from staging.turns
+        where model is not null and turn_id is not null
+        group by all
     )
 
-select source, stream_id, generation, seq, model
-from way
-where model is not null
+select
+    needing.source,
+    needing.stream_id,
+    needing.generation,
+    needing.seq,
+    needing.part,
+    coalesce(way.model, turns.model) as model
+from needing
+left join
+    way
+    on way.source = needing.source
+    and way.stream_id = needing.stream_id
+    and way.generation = needing.generation
+    and way.seq = needing.seq
+    and way.part = needing.part
+    and way.model is not null
+left join
+    turns
+    on turns.source = needing.source
+    and turns.session_id = needing.session_id
+    and turns.turn_id = needing.turn_id
+where coalesce(way.model, turns.model) is not null

@@ -82,6 +82,7 @@ left join
     and branches.stream_id = calls.stream_id
     and branches.generation = calls.generation
     and branches.seq = calls.seq
+    and branches.part = calls.part
 where calls.is_bill and not calls.is_replaced and not calls.is_outranked
 union all by name
 select

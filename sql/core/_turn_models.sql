@@ -34,7 +34,7 @@ with
             turn_id,
             place_of(generation, seq) as place
         from staging.usage
-        where model is null and (kind <> 'call' or turn_id is not null)
+        where model is null and kind <> 'call'
     )
 
 select

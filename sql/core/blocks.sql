@@ -31,9 +31,9 @@ with
             min(
                 struct_pack(
                     agent := coalesce(agent_id, ''),
-                    stream_id := stream_id,
-                    generation := generation,
                     seq := seq,
+                    generation := generation,
+                    stream_id := stream_id,
                     part := part
                 )
             ) as place

@@ -82,7 +82,7 @@ select
     nodes.session_id,
     nodes.spawned_by as parent_session_id,
     tree.tree_path[1] as root_session_id,
-    len(tree.tree_path) - 1 as depth,
+    len(tree.tree_path) - 1 as tree_depth,
     tree.tree_path,
     nodes.relation,
     nodes.agent_type,

@@ -1,0 +1,272 @@
+"""The sensor: one run for all that changed on disk, or that a failed run left behind.
+
+Level-triggered: it compares the disk with what the last successful materialization of
+each source recorded, and each model with what it reads. So a failed run, a restart or
+a kill never loses a change. Its cursor holds nothing but back-off.
+"""
+
+import json
+import os
+import time
+from collections.abc import Iterable, Mapping, Sequence
+
+import dagster as dg
+import msgspec
+
+from agentlake.models.errors import SourceError, UserError
+from agentlake.pipelines.load.changes import Asked, Recorded, ask, decide, delay
+from agentlake.pipelines.load.disk import Disk, Look
+from agentlake.pipelines.load.plan import SourcePlan
+from agentlake.pipelines.load.sync import plans
+from agentlake.pipelines.orchestration.checks import asset_key
+from agentlake.pipelines.orchestration.lake import Lake
+from agentlake.pipelines.orchestration.raw_assets import RECORD, STREAMS, raw_op
+from agentlake.pipelines.orchestration.runs import unfinished
+from agentlake.pipelines.warehouse.publish import vault_of
+from agentlake.pipelines.warehouse.sql_models import models
+
+EVERY_S = 5
+_MOST_NAMED = 50
+"""More changed streams than this, and the source is looked at as a whole."""
+_RETRY_S = 600.0
+
+_disks: dict[str, Disk] = {}
+"""What this process remembers of the disk: an economy, nothing depends on it."""
+
+
+class _Tried(msgspec.Struct, frozen=True, array_like=True):
+    """A run that was asked for because of what a failed one left behind."""
+
+    newest: int
+    tries: int
+    at: float
+
+
+class _Cursor(msgspec.Struct, kw_only=True, omit_defaults=True):
+    sources: dict[str, Asked] = {}
+    models: _Tried | None = None
+
+
+class Asset(msgspec.Struct, frozen=True, kw_only=True):
+    """What has to be known of an asset to find what is out of date."""
+
+    key: dg.AssetKey
+    reads: Sequence[dg.AssetKey]
+    code_version: str | None
+    is_view: bool
+
+
+def sync_sensor(job: str, specs: Iterable[dg.AssetSpec]) -> dg.SensorDefinition:
+    """The sensor that starts the job of this name for these assets."""
+    assets = _in_order(specs)
+
+    @dg.sensor(
+        job_name=job,
+        name="files",
+        minimum_interval_seconds=EVERY_S,
+        default_status=dg.DefaultSensorStatus.RUNNING,
+        description="Starts a run when an agent wrote something: of the sources that"
+        " changed, and of what is made from them. On by itself; switch it off to load"
+        " by hand.",
+    )
+    def _files(
+        context: dg.SensorEvaluationContext,
+    ) -> dg.RunRequest | dg.SkipReason:
+        if runs := unfinished(context.instance):
+            return dg.SkipReason(f"run {runs[0].run_id[:8]} is queued or running")
+        return tick(context, assets, time.time())
+
+    return _files
+
+
+def _in_order(specs: Iterable[dg.AssetSpec]) -> list[Asset]:
+    """The assets, each after those that it reads."""
+    by_key = {spec.key: spec for spec in specs}
+    views = {asset_key(model.name) for model in models().values() if model.is_view}
+    order = [key for key in by_key if key.path[0] in ("raw", "staging")]
+    order.sort()
+    order += [asset_key(name) for name in models()]
+    return [
+        Asset(
+            key=key,
+            reads=[dep.asset_key for dep in by_key[key].deps],
+            code_version=by_key[key].code_version,
+            is_view=key in views,
+        )
+        for key in order
+    ]
+
+
+def tick(
+    context: dg.SensorEvaluationContext, assets: Sequence[Asset], now: float
+) -> dg.RunRequest | dg.SkipReason:
+    """What to run now."""
+    lake = Lake(0.0)
+    try:
+        found = plans(lake.settings, os.environ)
+    except UserError as error:
+        return dg.SkipReason(str(error))
+    warehouse = lake.settings.warehouse
+    is_there = warehouse.exists() or vault_of(warehouse).exists()
+    made = _made(context.instance, assets) if is_there else {}
+    recorded = {
+        plan.adapter.SOURCE: recorded_by(made.get(_raw(plan.adapter.SOURCE)))
+        for plan in found
+    }
+    looks = list(_looks(context, found, now))
+    cursor = _read(context.cursor)
+    decision = decide(looks, recorded, cursor.sources, now)
+    cursor.sources = {
+        look.source: ask(
+            look, recorded[look.source], cursor.sources.get(look.source), now
+        )
+        for look in looks
+        if look.source in decision.load
+    } | {
+        source: one
+        for source, one in cursor.sources.items()
+        if source not in decision.load and source in recorded
+    }
+    late, newest = out_of_date(assets, made)
+    if late and (decision.load or _may_try(cursor.models, newest, now)):
+        cursor.models = _another(cursor.models, newest, now)
+    elif late:
+        late = []
+    context.update_cursor(msgspec.json.encode(cursor).decode())
+    if not decision.load and not late:
+        wait = decision.wait_s
+        return dg.SkipReason(
+            "nothing changed" if wait is None else f"next one in {wait:.0f} s at least"
+        )
+    loaded = [_raw(source) for source in decision.load]
+    return dg.RunRequest(
+        asset_selection=[*loaded, *_made_from(assets, late)],
+        asset_check_keys=[],
+        run_config=_run_config(decision.load),
+        tags={"agentlake/why": _why(decision.load, late)},
+    )
+
+
+def _looks(
+    context: dg.SensorEvaluationContext, found: Sequence[SourcePlan], now: float
+) -> Iterable[Look]:
+    for plan in found:
+        source = plan.adapter.SOURCE
+        known = _disks.get(source)
+        if known is None or known.plan != plan:
+            known = _disks[source] = Disk(plan)
+        try:
+            yield known.look(now)
+        except (OSError, SourceError):
+            context.log.exception(f"{source} cannot be looked at now")
+
+
+def _read(text: str | None) -> _Cursor:
+    try:
+        return msgspec.json.decode(text or "{}", type=_Cursor)
+    except msgspec.MsgspecError:  # of an older version
+        return _Cursor()
+
+
+def _raw(source: str) -> dg.AssetKey:
+    return dg.AssetKey(["raw", source])
+
+
+class Made(msgspec.Struct, frozen=True):
+    """An asset's last successful materialization."""
+
+    number: int
+    """They count up."""
+    code_version: str | None
+    metadata: Mapping[str, dg.MetadataValue]
+
+
+def _made(
+    instance: dg.DagsterInstance, assets: Sequence[Asset]
+) -> dict[dg.AssetKey, Made]:
+    made = {}
+    for found in instance.get_asset_records([asset.key for asset in assets]):
+        entry = found.asset_entry
+        record, last = entry.last_materialization_record, entry.last_materialization
+        if record is None or last is None or last.asset_materialization is None:
+            continue
+        event = last.asset_materialization
+        version = (event.tags or {}).get("dagster/code_version")
+        made[entry.asset_key] = Made(record.storage_id, version, event.metadata)
+    return made
+
+
+def recorded_by(made: Made | None) -> Recorded | None:
+    """What the last load of a source recorded of it."""
+    value = made.metadata.get(RECORD) if made else None
+    return None if value is None else Recorded.decoded(json.dumps(value.value))
+
+
+def out_of_date(
+    assets: Sequence[Asset], made: Mapping[dg.AssetKey, Made]
+) -> tuple[list[dg.AssetKey], int]:
+    """Assets that are older than what they read, or of other code; the newest event.
+
+    A view need not be made again for new rows: it is as new as what it reads.
+    """
+    late: list[dg.AssetKey] = []
+    numbers: dict[dg.AssetKey, int] = {}
+    for asset in assets:
+        if asset.key.path[0] == "raw":
+            numbers[asset.key] = made[asset.key].number if asset.key in made else 0
+            continue
+        one = made.get(asset.key)
+        parents = max((numbers.get(key, 0) for key in asset.reads), default=0)
+        # Where an asset has no version, Dagster writes one of its own.
+        version = asset.code_version
+        is_other = one is None or (version and one.code_version != version)
+        numbers[asset.key] = own = one.number if one else 0
+        if asset.is_view:
+            numbers[asset.key] = parents
+        if is_other or (not asset.is_view and own < parents):
+            late.append(asset.key)
+    return late, max((one.number for one in made.values()), default=0)
+
+
+def _made_from(
+    assets: Sequence[Asset], late: Sequence[dg.AssetKey]
+) -> list[dg.AssetKey]:
+    """Staging and core, and the views of marts that are late.
+
+    The views of core are made again although nothing changes by it: Dagster orders a
+    table after what it reads only if the view between them is in the run.
+    """
+    return [
+        asset.key
+        for asset in assets
+        if asset.key.path[0] in ("staging", "core") or asset.key in late
+    ]
+
+
+def _may_try(tried: _Tried | None, newest: int, now: float) -> bool:
+    """Whether it is time to make again what a failed run left behind."""
+    if tried is None or tried.newest != newest:
+        return True
+    return now >= tried.at + delay(tried.tries, _RETRY_S)
+
+
+def _another(tried: _Tried | None, newest: int, now: float) -> _Tried:
+    again = tried is not None and tried.newest == newest
+    return _Tried(newest, tried.tries + 1 if tried and again else 1, now)
+
+
+def _run_config(load: Mapping[str, frozenset[int] | None]) -> dict[str, object]:
+    ops = {}
+    for source, names in load.items():
+        if names is not None and len(names) <= _MOST_NAMED:
+            keys = sorted(_disks[source].keys(names))
+            ops[raw_op(source)] = {"config": {STREAMS: keys}}
+    return {"ops": ops} if ops else {}
+
+
+def _why(load: Mapping[str, frozenset[int] | None], late: Sequence[dg.AssetKey]) -> str:
+    said = [
+        source if names is None else f"{source}: {len(names)}"
+        for source, names in load.items()
+    ]
+    return ", ".join(said) or f"{len(late)} assets out of date"

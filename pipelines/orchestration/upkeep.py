@@ -1,0 +1,183 @@
+"""What keeps the whole in order: health, old runs, and replay from the UI."""
+
+import os
+import shutil
+import sqlite3
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+from dagster import DagsterRunStatus
+from dagster._core.definitions.unresolved_asset_job_definition import (
+    UnresolvedAssetJobDefinition,
+)
+
+from agentlake.pipelines.load.health import SourceHealth, told, unloaded
+from agentlake.pipelines.load.plan import look
+from agentlake.pipelines.load.sync import replay_sources
+from agentlake.pipelines.orchestration.checks import ERROR, WARN
+from agentlake.pipelines.orchestration.lake import Lake, told_plainly
+from agentlake.pipelines.time_zone import machine_time_zone
+
+KEEP_RUNS = 100
+KEEP_FAILED_S = 14 * 86_400.0
+LATE_DAYS = 1
+HEALTH = "nothing_left_behind"
+_AT_ONCE = 1000
+
+
+def health_check(source: str) -> dg.AssetChecksDefinition:
+    """Whether everything on disk is loaded, and nothing about to be lost."""
+    key = dg.AssetKey(["raw", source])
+
+    @dg.asset_check(
+        asset=key,
+        name=HEALTH,
+        description="What was written more than a day ago is loaded, and nothing that"
+        " is not loaded is about to be deleted by the agent.",
+    )
+    def _check(lake: dg.ResourceParam[Lake]) -> dg.AssetCheckResult:
+        with told_plainly():
+            plan = lake.plan(source)
+            if plan is None:
+                return dg.AssetCheckResult(
+                    passed=True, description="switched off in the settings"
+                )
+            periods = told(plan, SourceHealth(source=source, enabled=True))
+            found = unloaded(look(lake.connection, plan, load_id=0), periods)
+        late = (found.oldest_age_days or 0) >= LATE_DAYS
+        metadata: dict[str, Any] = {
+            "streams_not_loaded": found.streams,
+            "about_to_be_lost": found.about_to_be_lost,
+        }
+        if found.oldest_age_days is not None:
+            metadata["oldest_days"] = found.oldest_age_days
+            metadata["oldest"] = dg.MetadataValue.path(found.oldest_path or "")
+        return dg.AssetCheckResult(
+            passed=not late and not found.about_to_be_lost,
+            severity=ERROR if found.about_to_be_lost else WARN,
+            metadata=metadata,
+        )
+
+    return _check
+
+
+@dg.op(
+    description="Delete all but the last runs, with their events and logs: each takes"
+    " half a megabyte. What the assets know of their last run stays."
+)
+def delete_old_runs(context: dg.OpExecutionContext) -> None:
+    """Keep the newest, and those that failed lately."""
+    instance = context.instance
+    folder = Path(instance.root_directory)
+    deleted = 0
+    for run_id in old_runs(instance, time.time()):
+        if run_id != context.run_id:
+            instance.delete_run(run_id)
+            for path in folder.glob(f"history/runs/{run_id}.db*"):
+                path.unlink(missing_ok=True)
+            shutil.rmtree(folder / "storage" / run_id, ignore_errors=True)
+            deleted += 1
+    if deleted:
+        for path in (folder / "history/runs/index.db", folder / "history/runs.db"):
+            # Somebody else reads or writes: it is done next time.
+            with suppress(sqlite3.OperationalError):
+                if path.exists():
+                    with closing(sqlite3.connect(path, timeout=5)) as connection:
+                        connection.execute("vacuum")
+    context.log.info(f"{deleted:,} old runs deleted, {_bytes(folder):,} bytes are left")
+
+
+def old_runs(instance: dg.DagsterInstance, now: float) -> Iterator[str]:
+    """The runs that nobody needs any more."""
+    done = dg.RunsFilter(
+        statuses=[
+            DagsterRunStatus.SUCCESS,
+            DagsterRunStatus.FAILURE,
+            DagsterRunStatus.CANCELED,
+        ]
+    )
+    records = instance.get_run_records(done, limit=KEEP_RUNS + _AT_ONCE)
+    for record in records[KEEP_RUNS:]:
+        age = now - record.create_timestamp.timestamp()
+        failed = record.dagster_run.status == DagsterRunStatus.FAILURE
+        if not failed or age > KEEP_FAILED_S:
+            yield record.dagster_run.run_id
+
+
+def _bytes(folder: Path) -> int:
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+
+
+@dg.op(
+    config_schema={
+        "source": dg.Field(
+            str,
+            is_required=False,
+            description="Only this source: claude_code, codex, ...; all if left out.",
+        )
+    },
+    description="Parse what is in raw again and bring all models up to date. The"
+    " agents' files are not needed.",
+)
+def parse_again(context: dg.OpExecutionContext, lake: dg.ResourceParam[Lake]) -> None:
+    """What `agentlake replay` does."""
+    source = context.op_config.get("source")
+    with told_plainly():
+        done = replay_sources(lake.settings, [source] if source else None)
+    for one in done.report.sources.values():
+        context.log.info(f"{one.source}: {one.replayed:,} records parsed again")
+    context.add_output_metadata(
+        {"records": done.report.total("replayed"), "bytes": done.bytes}
+    )
+
+
+@dg.job(description="Delete old runs of Dagster itself.")
+def housekeeping() -> None:
+    """Dagster deletes no run by itself."""
+    delete_old_runs()
+
+
+@dg.job(
+    description="Parse all records, or those of one source, again: see its launchpad."
+)
+def replay() -> None:
+    """From raw, as after a change of a parser."""
+    parse_again()
+
+
+def health_job(sources: Iterable[str]) -> UnresolvedAssetJobDefinition:
+    """The checks of all sources, and nothing else."""
+    keys = [
+        dg.AssetCheckKey(dg.AssetKey(["raw", source]), HEALTH) for source in sources
+    ]
+    return dg.define_asset_job(
+        "health",
+        dg.AssetSelection.checks(*keys),
+        description="Ask each source whether something was left behind.",
+    )
+
+
+def schedules(sync: str) -> list[dg.ScheduleDefinition]:
+    """Day by day, in the zone of this machine; on by themselves."""
+    zone = machine_time_zone(os.environ)
+    on = dg.DefaultScheduleStatus.RUNNING
+    daily = (
+        ("health", "0 4 * * *", "health", "Was something left behind?"),
+        ("daily", "15 4 * * *", sync, "Everything once, with all checks and prices."),
+        ("housekeeping", "45 */3 * * *", "housekeeping", "Delete old runs."),
+    )
+    return [
+        dg.ScheduleDefinition(
+            name=name,
+            cron_schedule=cron,
+            job_name=job,
+            execution_timezone=zone,
+            default_status=on,
+            description=about,
+        )
+        for name, cron, job, about in daily
+    ]
