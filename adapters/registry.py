@@ -22,11 +22,13 @@ GROUP = "agentlake.adapters"
 
 BUILT_IN: dict[str, str] = {
     "amp": "agentlake.adapters.amp",
+    "antigravity": "agentlake.adapters.antigravity",
     "claude_code": "agentlake.adapters.claude_code",
     "cline_family": "agentlake.adapters.cline_family",
     "codex": "agentlake.adapters.codex",
     "copilot_cli": "agentlake.adapters.copilot_cli",
     "crush": "agentlake.adapters.crush",
+    "cursor": "agentlake.adapters.cursor",
     "droid": "agentlake.adapters.droid",
     "gemini_cli": "agentlake.adapters.gemini_cli",
     "goose": "agentlake.adapters.goose",

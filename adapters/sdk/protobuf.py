@@ -5,7 +5,10 @@ is guessed: whether the bytes of a field are a text or a message within, the one
 asks has to know.
 """
 
+from datetime import datetime, timedelta
+
 from agentlake.adapters.sdk.decode import Unreadable
+from agentlake.adapters.sdk.values import from_epoch
 
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 _LONGEST_VARINT = 10
@@ -61,6 +64,15 @@ class Fields:
         """The message within."""
         value = self.content(number)
         return None if value is None else Fields(value)
+
+    def moment(self, number: int) -> datetime | None:
+        """The time of a `google.protobuf.Timestamp`; None if it is no date of ours."""
+        stamp = self.message(number)
+        if stamp is None:
+            return None
+        at = from_epoch(stamp.number(1))
+        micro = (stamp.number(2) or 0) // 1000
+        return at + timedelta(microseconds=micro) if at and micro < 10**6 else at
 
     def all(self, number: int) -> list[bytes]:
         """The bytes of each message of a repeated field, in order."""

@@ -1,7 +1,7 @@
 """The transcript of a task: protobuf, message by message."""
 
 from collections.abc import Iterator
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import TypeAlias
 
 import msgspec
@@ -9,7 +9,7 @@ import msgspec
 from agentlake.adapters.sdk.contract import Reject
 from agentlake.adapters.sdk.decode import Unreadable
 from agentlake.adapters.sdk.protobuf import Fields
-from agentlake.adapters.sdk.values import from_epoch, json_text
+from agentlake.adapters.sdk.values import json_text
 from agentlake.adapters.warp.format import TOOLS, Said, Task, TaskRow
 from agentlake.models.block import Block
 from agentlake.models.compaction import Compaction
@@ -80,7 +80,7 @@ def _message(
         agent_id,
         message_id,
         models.get(request),
-        _moment(message.message(Said.TIMESTAMP)),
+        message.moment(Said.TIMESTAMP),
     )
     yield from _one_of(where, message)
 
@@ -185,11 +185,3 @@ def _model(message: Fields) -> str | None:
     except Unreadable:
         return message.text(Said.MODEL)
     return within.text(1) if within else None
-
-
-def _moment(stamp: Fields | None) -> datetime | None:
-    if stamp is None:
-        return None
-    at = from_epoch(stamp.number(1))
-    micro = (stamp.number(2) or 0) // 1000
-    return at + timedelta(microseconds=micro) if at and micro < 10**6 else at

@@ -66,7 +66,7 @@ def signature_of(path: str, reader: str = "jsonl") -> Signature:
     Raises OSError, also for what is no plain file: reading a pipe would wait for ever.
     """
     beside = None
-    if reader == "sqlite":
+    if reader == "sqlite" or (reader == "own" and _has_log(path)):
         # Imported where a source needs it: most loads find no database.
         from agentlake.adapters.sdk.readers import live
 
@@ -80,6 +80,11 @@ def signature_of(path: str, reader: str = "jsonl") -> Signature:
     return Signature(
         found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, beside
     )
+
+
+def _has_log(path: str) -> bool:
+    """Whether it is a database that is, or was, written to without its file."""
+    return os.path.exists(f"{path}-wal")  # noqa: PTH110
 
 
 def _looks(text: str) -> "Looks":

@@ -34,6 +34,11 @@ with
             on replays.source = calls.source
             and replays.stream_id = calls.stream_id
             and replays.generation = calls.generation
+        anti join
+            core._outranked_messages as outranked
+            on outranked.source = calls.source
+            and outranked.session_id = calls.session_id
+            and outranked.message_id = calls.message_id
     ),
     above as (
         select source, session_id, ancestor_id

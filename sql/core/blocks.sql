@@ -10,6 +10,15 @@ why     A message comes in several records (one per block), and the same records
         content of tool calls and results is in core.tool_calls.
 */
 with
+    told as (
+        select said.*
+        from staging.blocks as said
+        anti join
+            core._outranked_messages as outranked
+            on outranked.source = said.source
+            and outranked.session_id = said.session_id
+            and outranked.message_id = said.message_id
+    ),
     contents as (
         select
             source,
@@ -28,7 +37,7 @@ with
                     part := part
                 )
             ) as place
-        from staging.blocks
+        from told
         group by all
     ),
     numbered as (

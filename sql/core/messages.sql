@@ -59,6 +59,11 @@ with
             core._forks as forks
             on forks.source = records.source
             and forks.session_id = records.session_id
+        anti join
+            core._outranked_messages as outranked
+            on outranked.source = records.source
+            and outranked.session_id = records.session_id
+            and outranked.message_id = records.message_id
         group by all
     ),
     texts as (

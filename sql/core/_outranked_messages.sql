@@ -1,0 +1,20 @@
+/*
+One row per message that a better store tells as well.
+
+grain   source, session_id, message_id
+why     Some agents keep one conversation in several stores, under ids that do not
+        meet: all messages of a session in the best store count, and no others.
+*/
+with
+    best as (
+        select source, session_id, max(trust) as trust
+        from staging.messages
+        where trust is not null
+        group by all
+    )
+
+select distinct messages.source, messages.session_id, messages.message_id
+from staging.messages as messages
+inner join
+    best on best.source = messages.source and best.session_id = messages.session_id
+where coalesce(messages.trust, 0) < best.trust
