@@ -2,6 +2,7 @@
 One row per message that a better store tells as well.
 
 grain   source, session_id, message_id
+only    staging.messages where trust is not null
 why     Some agents keep one conversation in several stores, under ids that do not
         meet: all messages of a session in the best store count, and no others.
 */
