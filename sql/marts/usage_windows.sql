@@ -4,10 +4,10 @@ One row per source and 5-hour window, the unit in which subscription plans count
 grain   source, started_at
 why     A window starts with the first call at or after the end of the one before and
         lasts five hours, whatever happens in it; the next one starts with the next
-        call, not on a fixed grid. Claude's plans begin a window at the full hour
-        (UTC) before its first call, so for claude_code the start is rounded down to
-        the hour; Codex tells resets to the second, so for all others it is rounded
-        down to the minute only. Both five hours and an hour are whole numbers of
+        call, not on a fixed grid. Claude's plans are said to begin a window at the
+        full hour (UTC) before its first call, so for claude_code the start is rounded
+        down to the hour; Codex tells resets to the second, so for all others it is
+        rounded down to the minute only. No vendor documents it. Both five hours and an hour are whole numbers of
         these slots, so calls are added up by slot first. A window surely starts after
         five hours without a call: the spells between such pauses are walked side by
         side, which takes a few steps and not one for each window of all years.
