@@ -22,10 +22,10 @@ ui: $(READY)  ## start Dagster on your warehouse
 notebook: $(READY)  ## open notebooks/usage.py on your warehouse (ARGS="-- --warehouse FILE": another)
 	@$(BIN)/marimo run notebooks/usage.py $(ARGS)
 
-test: $(READY)  ## run the tests, on all cores (ARGS="-k codex -x", ...)
+test: $(READY)  ## run the fast tests, on all cores (ARGS="-k codex -x", ...)
 	@$(BIN)/pytest -q -n auto -m "not slow" $(ARGS)
-test-slow: $(READY)  ## the tests that start a real Dagster (a minute or two)
-	@$(BIN)/pytest -q -m slow $(ARGS)
+test-slow: $(READY)  ## the others: real writers, kills, Dagster, the notebook (minutes)
+	@$(BIN)/pytest -q -n auto -m slow $(ARGS)
 check: fmt-check lint types layers sql test test-slow  ## everything that CI checks
 fmt-check: $(READY)  ## is everything formatted?
 	@$(BIN)/ruff format --check --quiet . && $(BIN)/sqlfmt --check --quiet sql docs/queries

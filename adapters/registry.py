@@ -105,7 +105,7 @@ def _take(found: Added, origin: str, load: Callable[[], Adapter]) -> None:
 
     try:
         adapter = load()
-    except Exception as error:  # noqa: BLE001 - whatever a user's code raises
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever a user's does
         found.broken[origin] = place_of_error(error, origin)
         return
     if missing := what_is_missing(adapter):

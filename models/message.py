@@ -26,7 +26,9 @@ class Message(Fact, frozen=True, kw_only=True, gc=False, omit_defaults=True):
     """Session from which a branch copied the record."""
     turn_id: str | None = None
     role: str
+    """user, assistant, tool or system."""
     kind: str
+    """prompt, response, tool_result, meta, command, compaction_summary or error."""
     model: str | None = None
     sent_at: Moment | None = None
     is_sidechain: bool | None = None

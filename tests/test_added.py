@@ -129,6 +129,8 @@ def test_a_broken_one_names_itself_and_its_line_and_stops_nothing(
         ("def parse(record", "def parsed(record", "parse(record) is missing"),
         ("def discover(root: str, options", "def discover(options", "discover must"),
         ('ROOTS = (Root(default=("~/.acme_code",)),)', 'ROOTS = ("~",)', "ROOTS must"),
+        ('("~/.acme_code",)', '("~/.acme_code")', "must be a tuple"),
+        ('SOURCE = "acme_code"', "import sys; sys.exit(3)", "SystemExit: 3"),
     ],
 )
 def test_what_is_no_adapter_is_told_what_it_lacks(run, home, old, new, says):
@@ -159,6 +161,67 @@ def test_one_that_breaks_while_it_works_costs_itself_only(run, home, old):
         assert code == 0
         code, out, _ = run("rejects")
         assert f"line {number}: ZeroDivisionError" in out
+
+
+@pytest.mark.parametrize(
+    ("reader", "says"),
+    [
+        ("json_document", "needs explode()"),
+        ("own", "needs read()"),
+        (
+            "json_documents",
+            "unknown reader json_documents. Did you mean json_document?",
+        ),
+    ],
+)
+def test_a_reader_that_its_adapter_does_not_serve_stops_nothing(
+    run, home, reader, says
+):
+    begin(run, home)
+    good = added(home).with_name("good_code.py")
+    good.write_text(added(home).read_text().replace('"acme_code"', '"good_code"'))
+    give_history(home)
+    text = added(home).read_text()
+    key = 'key=name.removesuffix(".jsonl")'
+    added(home).write_text(text.replace(key, f'{key}, reader="{reader}"'))
+    code, out, err = run("load")
+    assert code == 1
+    assert says in err
+    assert "good_code 1 1 2 5 0" in " ".join(out.split())
+
+
+def test_what_a_kind_of_fact_does_not_allow_is_a_reject(run, home):
+    begin(run, home)
+    give_history(home)
+    text = added(home).read_text()
+    added(home).write_text(text.replace("max(0, prompt - cached)", "-5"))
+    assert run("load")[0] == 0
+    _, out, _ = run("rejects")
+    assert "Usage left out: Expected `int` >= 0" in out
+
+
+def test_another_explode_is_tried_on_files_that_were_read(run, home):
+    begin(run, home)
+    give_history(home)
+    text = added(home).read_text()
+    key = 'key=name.removesuffix(".jsonl")'
+    text = text.replace(key, f'{key}, reader="json_document"')
+    explode = """
+
+def explode(stream, data):
+    from agentlake.adapters.sdk.contract import Keyed
+
+    for number, line in enumerate(data.splitlines()[:{}]):
+        yield Keyed(str(number), line)
+"""
+    added(home).write_text(text + explode.format(1))
+    _, out, _ = run("load")
+    assert "acme_code 1 1 1 " in " ".join(out.split())
+    text = text.replace("PARSER_VERSION = 1", "PARSER_VERSION = 2")
+    added(home).write_text(text + explode.format(2))
+    _, out, _ = run("load")
+    assert "acme_code 1 1 1 " in " ".join(out.split())
+    assert '"calls":1' in run("report", "daily", "--json")[1].replace(" ", "")
 
 
 def test_a_package_announces_its_adapter(run, home, monkeypatch):
@@ -201,6 +264,68 @@ def test_check_source_names_a_broken_promise(run, home):
     code, out, _ = run("check-source", "acme_code")
     assert code == 1
     assert "key given twice: ['s']" in out
+
+
+def test_check_source_is_not_content_with_nothing(run, home):
+    begin(run, home)
+    empty = home / "empty"
+    empty.mkdir()
+    code, out, _ = run("check-source", "acme_code", "--on", empty)
+    assert code == 1
+    assert "discover finds no stream; there are no files" in out
+    code, _, err = run("check-source", "acme_code", "--on", home / "none")
+    assert code == 2
+    assert "there is no such folder" in err
+
+
+def test_a_source_without_a_folder_is_checked_with_its_options(run, home):
+    begin(run, home)
+    table = home / "calls.csv"
+    table.write_text("id,tokens\nc1,5\nc2,7\n")
+    added(home).write_text(OWN)
+    run("doctor")
+    (home / "it/config.toml").write_text(
+        f'[sources.acme_code.options]\nfile = "{table}"\n'
+    )
+    environ = {"HOME": str(home), "AGENTLAKE_CONFIG": str(home / "it/config.toml")}
+    registry._added.cache_clear()
+    assert main(["check-source", "acme_code"], environ) == 0
+    registry._added.cache_clear()
+    assert main(["load"], environ) == 0
+
+
+OWN = '''
+"""Acme's bill. Where: a file. Seen: 1. Trap: none. Missing: all else."""
+
+import csv
+
+from agentlake.adapters.sdk import ready
+from agentlake.adapters.sdk.contract import Chunk, Keyed, Stream
+from agentlake.models.usage import Usage
+
+SOURCE = "acme_code"
+ROOTS = ()
+PARSER_VERSION = 1
+
+
+def discover(root, options):
+    yield Stream(path=options["file"], key="bill", reader="own")
+
+
+def read(stream, cursor, options):
+    with open(stream.path) as file:
+        rows = list(csv.DictReader(file))[cursor or 0:]
+    records = [
+        Keyed(row["id"], ready.pack([Usage(
+            session_id="bill", usage_key=row["id"], output_tokens=int(row["tokens"])
+        )]))
+        for row in rows
+    ]
+    yield Chunk(records=records, cursor=(cursor or 0) + len(rows))
+
+
+parse = ready.unpack
+'''
 
 
 def test_ready_made_facts_are_kept_as_records():

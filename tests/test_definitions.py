@@ -83,6 +83,7 @@ def test_a_column_that_is_passed_on_says_from_where():
     assert columns["calls"].description == "Number of calls."
 
 
+@pytest.mark.slow
 def test_everything_is_made_and_every_check_passes(machine):
     result = machine.first
     assert result.success
@@ -102,6 +103,7 @@ def test_everything_is_made_and_every_check_passes(machine):
     assert metadata["marts/unpriced_models"]["dagster/row_count"] == 0
 
 
+@pytest.mark.slow
 def test_the_second_run_only_looks(machine):
     tables = ("meta.loads", "meta.model_state", "meta.streams", "meta.settings")
     before = [machine.all(f"from {table} order by all") for table in tables]
@@ -116,6 +118,7 @@ def test_the_second_run_only_looks(machine):
         assert second[name]["signature"] == first[name]["signature"]
 
 
+@pytest.mark.slow
 def test_an_empty_disk_is_an_empty_warehouse_and_all_is_well(another):
     another.warehouse.unlink()
     vault_of(another.warehouse).unlink()
@@ -126,6 +129,7 @@ def test_an_empty_disk_is_an_empty_warehouse_and_all_is_well(another):
     assert made(result)["core/usage"]["dagster/row_count"] == 0
 
 
+@pytest.mark.slow
 def test_a_broken_row_is_shown_and_stops_nothing(another):
     another.all("insert into core.usage by name from core.usage limit 1")
     another.all("update core.messages set role = 'ghost'")
@@ -141,6 +145,7 @@ def test_a_broken_row_is_shown_and_stops_nothing(another):
     assert not any("text" in row.data for row in shown)
 
 
+@pytest.mark.slow
 def test_what_is_wrong_at_the_door_is_shown_until_it_is_gone(another):
     assert made(another.sync("staging/blocks"))["staging/blocks"][THROUGH] == 2
     another.all("update staging.blocks set generation = -1, load_id = 9")
@@ -158,6 +163,7 @@ def test_what_is_wrong_at_the_door_is_shown_until_it_is_gone(another):
     assert made(result)["staging/blocks"][THROUGH] == 9
 
 
+@pytest.mark.slow
 def test_a_check_can_be_asked_for_alone(another):
     result = another.sync(checks=[("core/usage", "grain")])
     (evaluation,) = result.get_asset_check_evaluations()
@@ -166,6 +172,7 @@ def test_a_check_can_be_asked_for_alone(another):
     assert made(result) == {}
 
 
+@pytest.mark.slow
 def test_new_prices_cost_history_again(another):
     config = another.home / "config/agentlake/config.toml"
     config.parent.mkdir(parents=True)
@@ -185,6 +192,7 @@ with writing(pathlib.Path(sys.argv[1])):
 """
 
 
+@pytest.mark.slow
 def test_who_holds_the_warehouse_is_named(another, monkeypatch):
     monkeypatch.setattr(lake, "WAIT_S", 0.0)
     command = [sys.executable, "-c", HOLDER, str(another.warehouse)]
@@ -198,6 +206,7 @@ def test_who_holds_the_warehouse_is_named(another, monkeypatch):
     assert f"pid {holder.pid}" in failure.user_failure_data.description
 
 
+@pytest.mark.slow
 def test_a_run_waits_for_who_holds_the_warehouse(another, monkeypatch):
     monkeypatch.setattr(lake, "_SAID_AFTER_S", 0.1)
     command = [sys.executable, "-c", HOLDER, str(another.warehouse)]

@@ -87,6 +87,8 @@ import vl_convert
 sys.path.insert(0, {str(ROOT / "notebooks")!r})
 import usage
 
+pytestmark = pytest.mark.slow
+
 _, found = usage.app.run()
 for name, chart in sorted(found.items()):
     if name.endswith("_chart"):

@@ -17,6 +17,8 @@ from agentlake.adapters.sdk.conformance import tree
 
 AGENT = """
 import json, sqlite3, sys
+
+pytestmark = pytest.mark.slow
 database = sqlite3.connect(sys.argv[1])
 database.execute("pragma journal_mode = wal")
 database.execute("pragma wal_autocheckpoint = 0")

@@ -14,6 +14,8 @@ import pytest
 from conftest import CASES, copied, rebuilt, same
 from test_live_databases import Agent, looks
 
+pytestmark = pytest.mark.slow
+
 WRITER = Path(__file__).with_name("live") / "opencode_writer.py"
 SECONDS = 2
 

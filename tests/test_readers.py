@@ -194,6 +194,8 @@ import os, signal, shutil, sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 import copy_closed
+
+pytestmark = pytest.mark.slow
 folder, old, new, spare = map(Path, sys.argv[2:])
 vault, target = folder / "vault", folder / "lake"
 vault.touch()

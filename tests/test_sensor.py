@@ -17,6 +17,8 @@ from agentlake.pipelines.orchestration.build import build_defs
 from agentlake.pipelines.warehouse.publish import vault_of
 from agentlake.pipelines.warehouse.sql_models import models
 
+pytestmark = pytest.mark.slow
+
 MARTS = {name.replace(".", "/") for name in models() if name.startswith("marts.")}
 CLAUDE, CODEX = "raw/claude_code", "raw/codex"
 

@@ -107,6 +107,7 @@ def loaded_at_once(lake, now):
     return of_lines(connection, warehouse(connection))
 
 
+@pytest.mark.slow
 def test_after_each_single_line_the_warehouse_equals_a_full_load(new_lake, tmp_path):
     homes = tmp_path / "homes"
     growing = [Growing(case, homes) for case in CASES]
@@ -122,6 +123,7 @@ def test_after_each_single_line_the_warehouse_equals_a_full_load(new_lake, tmp_p
             same(found, loaded_at_once(new_lake(), now))
 
 
+@pytest.mark.slow
 def test_homes_that_grow_in_any_order_give_the_same_as_a_full_rebuild(
     new_lake, tmp_path
 ):

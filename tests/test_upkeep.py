@@ -11,6 +11,8 @@ from machine import QUIET, Machine, failing
 from agentlake.pipelines.orchestration import upkeep
 from agentlake.pipelines.orchestration.build import build_defs
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def defs():

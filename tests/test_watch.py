@@ -135,6 +135,7 @@ def test_a_burst_is_few_loads(watched):
 def test_a_source_that_breaks_stops_no_other(watched, monkeypatch):
     """Once while it is looked at, and once while it is loaded."""
     codex = adapters()["codex"]
+    monkeypatch.setattr("agentlake.pipelines.load.sync.all_later", adapters)
     shutil.copytree(
         FIXTURES_DIR / "sources/codex/fork_legacy/home",
         watched.home,
@@ -196,6 +197,8 @@ def test_who_holds_the_warehouse_delays_and_loses_nothing(watched, monkeypatch):
 HOLDER = """
 import pathlib, sys
 from agentlake.pipelines.warehouse.connect import writing
+
+pytestmark = pytest.mark.slow
 with writing(pathlib.Path(sys.argv[1])):
     print(flush=True)
     input()

@@ -17,6 +17,7 @@ import os
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import TypeAlias, cast
 
@@ -33,6 +34,7 @@ from agentlake.adapters.sdk.contract import (
     Reject,
     Stream,
 )
+from agentlake.adapters.sdk.decode import Unreadable
 from agentlake.adapters.sdk.readers import document, json_document, jsonl, sqlite
 from agentlake.adapters.sdk.run import facts_of
 from agentlake.models.fact import Fact
@@ -59,10 +61,11 @@ def records_of(adapter: Adapter, stream: Stream) -> Iterator[Record]:
         return
     if stream.reader != "jsonl":
         place = 0
-        for chunk in _chunks(adapter, stream):
-            for one in chunk.records:
-                place = place + 1 if one.seq is None else one.seq
-                yield Record(stream, place, 0, one.key, one.data)
+        with suppress(Unreadable):  # half written: it waits
+            for chunk in _chunks(adapter, stream):
+                for one in chunk.records:
+                    place = place + 1 if one.seq is None else one.seq
+                    yield Record(stream, place, 0, one.key, one.data)
         return
     occurrences: Counter[str] = Counter()
     for batch in jsonl.read(stream.path, None):

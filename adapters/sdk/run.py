@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Protocol, TypeVar
 
+import msgspec
+
 from agentlake.adapters.sdk.contract import Record, Reject
 from agentlake.adapters.sdk.decode import Unreadable
 from agentlake.models.errors import SourceError
@@ -36,22 +38,37 @@ def facts_of(adapter: Parses, record: Record) -> tuple[list[Fact], list[Reject]]
     """
     facts: list[Fact] = []
     rejects: list[Reject] = []
+    file = getattr(adapter, "__file__", None) or _OWN
+    is_added = not file.startswith(_OWN)
     try:
         for found in adapter.parse(record):
             if isinstance(found, Fact):
-                facts.append(found)
+                problem = _problem(found) if is_added else None
+                if problem is None:
+                    facts.append(found)
+                else:
+                    rejects.append(problem)
             else:
                 rejects.append(found)
     except Unreadable as error:
         rejects.append(Reject(str(error)))
     except Exception as error:  # noqa: BLE001 - the module says why
-        file = getattr(adapter, "__file__", None) or _OWN
-        if file.startswith(_OWN):
-            reason = f"{type(error).__name__} in parse: {error}"
-        else:
+        if is_added:
             reason = f"{place_of_error(error, file)} (in parse)"
+        else:
+            reason = f"{type(error).__name__} in parse: {error}"
         rejects.append(Reject(reason))
     return facts, rejects
+
+
+def _problem(fact: Fact) -> Reject | None:
+    """What a fact says that its kind does not allow: nothing checks it when made."""
+    values = {name: getattr(fact, name) for name in fact.__struct_fields__}
+    try:
+        msgspec.convert(values, type(fact), strict=True)
+    except msgspec.ValidationError as error:
+        return Reject(f"{type(fact).__name__} left out: {error}")
+    return None
 
 
 def guarded(adapter: object, make: Callable[[], Iterable[T]]) -> Iterator[T]:

@@ -36,6 +36,10 @@ def what_is_missing(adapter: object) -> list[str]:
             'ROOTS must be a tuple of Root, like ROOTS = (Root(default=("~/.acme",)),)'
             ", or () if nothing lies in a folder"
         )
+    elif any(isinstance(root.default, str) for root in roots):
+        found.append(
+            'the default of a Root must be a tuple: ("~/.acme",) with the comma'
+        )
     version = getattr(adapter, "PARSER_VERSION", None)
     if not isinstance(version, int) or version < 0:
         found.append("PARSER_VERSION must be a number, at first PARSER_VERSION = 1")

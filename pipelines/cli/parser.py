@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 from agentlake import __version__
 from agentlake.models.errors import did_you_mean
 
-REPORTS = ("daily", "session", "model", "project", "tool")
+REPORTS = ("daily", "session", "model", "project", "tool", "unit")
 _Commands: TypeAlias = "_SubParsersAction[_Parser]"
 
 

@@ -43,8 +43,8 @@ def run(args: Namespace, settings: Settings, _: Mapping[str, str]) -> int:
     columns = [
         Column(title="loaded", dropped=1),
         Column(title="source"),
-        Column(title="where", gives_way="start"),
-        Column(title="reason", gives_way="end"),
+        Column(title="where", gives_way="start", is_whole=True),
+        Column(title="reason", gives_way="end", is_whole=True),
     ]
     cells = [
         [str(at or "-"), source, f"{path}:{line}", reason]

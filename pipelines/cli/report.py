@@ -54,6 +54,7 @@ def run(args: Namespace, settings: Settings, _: Mapping[str, str]) -> int:
                 print(why, file=sys.stderr)
         if report.has_cost:
             _tell_unpriced(connection, args.source, is_table=not args.json)
+            _tell_units(connection, args.source)
     return 0
 
 
@@ -150,6 +151,8 @@ def _cell(shown: Shown, row: Mapping[str, Any]) -> str:
             return count(value)
         case "usd":
             return usd(value, partly=row["unpriced_calls"] > 0)
+        case "amount":
+            return "-" if value is None else f"{value:,.2f}"
         case "ms":
             return duration(value)
     return "-" if value is None else str(value)
@@ -187,6 +190,23 @@ def _tell_unpriced(
             f" {'is' if total == 1 else 'are'} in no sum: {', '.join(named)}\n"
             f"  {'> means more than this. ' if is_table else ''}To price a model:"
             ' [prices."its name"] in the settings file, then `agentlake load`.',
+            file=sys.stderr,
+        )
+
+
+def _tell_units(connection: Connection, source: str | None) -> None:
+    """What is counted in no tokens is in no sum of this report: where it is."""
+    query = """
+        select distinct unit from core.usage
+        where unit <> 'tokens' and is_asked_for(called_at)
+            and ($source is null or source = $source)
+        order by unit
+    """
+    _, found = rows(connection, query, {"source": source})
+    if found:
+        units = ", ".join(unit for (unit,) in found)
+        print(
+            f"What is counted in {units} is in no sum: `agentlake report unit`",
             file=sys.stderr,
         )
 

@@ -12,7 +12,7 @@ class Shown(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     kind: str
-    """text, count, usd or ms."""
+    """text, count, amount, usd or ms."""
     column: Column
 
 
@@ -117,6 +117,18 @@ REPORTS = {
             _number("median_duration_ms", "median", kind="ms", dropped=1),
             _number("total_duration_ms", "total", kind="ms", dropped=2),
             _text("last_called_at", "last call", dropped=6),
+        ],
+        has_cost=False,
+    ),
+    "unit": Report(
+        mart="marts.other_usage",
+        order="usage_date desc, source, unit, model nulls last",
+        shown=[
+            _text("usage_date", "date"),
+            _SOURCE,
+            _MODEL,
+            _text("unit", "unit"),
+            _number("amount", "amount", kind="amount"),
         ],
         has_cost=False,
     ),

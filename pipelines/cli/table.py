@@ -31,6 +31,8 @@ class Column(msgspec.Struct, frozen=True, kw_only=True):
     right: bool = False
     gives_way: str | None = None
     """`end` or `start`: which part of a long text may go when there is no room."""
+    is_whole: bool = False
+    """Whether all of it is shown where no terminal says how much fits."""
     dropped: int = 0
     """0 is never left out; of the others the highest first."""
 
@@ -94,7 +96,7 @@ def _fit(columns: Sequence[Column], widths: list[int], width: int | None) -> lis
     shown = list(range(len(columns)))
     if width is None:
         for place, column in enumerate(columns):
-            if column.gives_way:
+            if column.gives_way and not column.is_whole:
                 widths[place] = min(widths[place], _MOST)
     while width is not None:
         over = sum(widths[place] for place in shown) + len(_GAP) * (len(shown) - 1)

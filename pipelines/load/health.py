@@ -6,7 +6,7 @@ Only looks: agents' files are listed and stat-ed, the warehouse is read.
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -135,10 +135,15 @@ def examine(settings: Settings, environ: Mapping[str, str]) -> Health:
     )
     enabled = {plan.adapter.SOURCE: plan for plan in plans(settings, environ)}
     with _opened(warehouse, health) as connection:
-        for name in names():
+        for name in [*names(), *sorted(_left_behind(connection, health))]:
             one = SourceHealth(source=name, enabled=name in enabled)
             if plan := enabled.get(name):
                 _look(connection, plan, one, is_known=health.busy is None)
+            if name not in names():
+                one.enabled = True
+                one.problem = (
+                    "its adapter cannot be used or is gone; its history is kept"
+                )
             if health.busy is None:
                 _ask(connection, one)
             health.sources.append(one)
@@ -146,6 +151,14 @@ def examine(settings: Settings, environ: Mapping[str, str]) -> Health:
             health.unpriced = _unpriced(connection)
     health.broken = list(added().broken.values())
     return health
+
+
+def _left_behind(connection: Connection, health: Health) -> set[str]:
+    """Sources that were loaded once and that no adapter knows now."""
+    if health.busy is not None:
+        return set()
+    rows = connection.execute("select distinct source from meta.streams").fetchall()
+    return {source for (source,) in rows} - set(names())
 
 
 @contextmanager
@@ -213,8 +226,10 @@ def told(plan: SourcePlan, one: SourceHealth) -> dict[str, int]:
         return periods
     for root in plan.roots:
         said = None
-        with suppress(SourceError, OSError):
+        try:
             (said,) = guarded(plan.adapter, partial(_one, tell, root))
+        except (SourceError, OSError) as error:
+            one.warnings.append(f"its health could not be asked: {error}")
         if said is None:
             continue
         one.warnings += [f"{root}: {warning}" for warning in said.warnings]

@@ -23,10 +23,13 @@ from agentlake.adapters.sdk.contract import (
 )
 from agentlake.adapters.sdk.readers import json_document
 from agentlake.adapters.sdk.run import guarded
+from agentlake.models.errors import SourceError
 from agentlake.pipelines.load.plan import Work
 from agentlake.pipelines.warehouse.connect import Connection, second
 from agentlake.pipelines.warehouse.schema import raw_table
 
+NEEDS = {"json_document": "explode", "sqlite": "tables", "own": "read"}
+"""What an adapter must have for each reader that it helps."""
 KEYED: frozenset[Reader] = frozenset({"json_document", "sqlite", "own"})
 """Readers whose records have versions."""
 
@@ -75,6 +78,10 @@ def _chunks(work: Work) -> Iterator[Chunk]:
     stream, adapter = work.stream, work.adapter
     text = work.checkpoint.cursor
     cursor: Any = msgspec.json.decode(text) if text else None
+    needed = NEEDS.get(stream.reader)
+    if needed is not None and not hasattr(adapter, needed):
+        msg = f"a stream read by {stream.reader} needs {needed}() in its adapter"
+        raise SourceError(msg)
     match stream.reader:
         case "json_document":
             explode = cast("Explodes", adapter).explode

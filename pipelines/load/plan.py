@@ -10,11 +10,13 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
+from typing import get_args
 
 import msgspec
 
 from agentlake.adapters.sdk.contract import Adapter, Options, Reader, Stream
 from agentlake.adapters.sdk.run import guarded
+from agentlake.models.errors import SourceError, did_you_mean
 from agentlake.pipelines.load.checkpoint import (
     Checkpoint,
     checkpoints,
@@ -26,6 +28,9 @@ from agentlake.pipelines.warehouse.connect import Connection
 
 SETTLED_AFTER_S = 3600
 """A last line without newline is taken once nobody has written for this long."""
+
+
+READERS = frozenset(get_args(Reader))
 
 
 class SourcePlan(msgspec.Struct, frozen=True, kw_only=True):
@@ -45,7 +50,12 @@ class SourcePlan(msgspec.Struct, frozen=True, kw_only=True):
         places = [str(root) for root in self.roots] if self.adapter.ROOTS else [""]
         for place in places:
             make = partial(self.adapter.discover, place, self.options)
-            yield from guarded(self.adapter, make)
+            for stream in guarded(self.adapter, make):
+                if stream.reader not in READERS:
+                    guess = did_you_mean(stream.reader, READERS)
+                    msg = f"{stream.path}: unknown reader {stream.reader}.{guess}"
+                    raise SourceError(msg)
+                yield stream
 
 
 class Work(msgspec.Struct, frozen=True, kw_only=True):

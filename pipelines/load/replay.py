@@ -72,6 +72,14 @@ def replay(connection: Connection, adapter: Adapter, load_id: int) -> int:
         "update meta.streams set parser_version = $1, load_id = $2 where source = $3",
         [adapter.PARSER_VERSION, load_id, source],
     )
+    # What `explode` and `tables` did not give is not in raw: look at the files again.
+    connection.execute(
+        """
+        update meta.streams set cursor = null, device = null
+        where source = $1 and reader in ('json_document', 'sqlite')
+        """,
+        [source],
+    )
     return count
 
 

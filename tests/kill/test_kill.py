@@ -23,6 +23,8 @@ from conftest import Lake
 from agentlake.adapters.sdk.readers import jsonl
 from agentlake.pipelines.load import write
 import agentlake.pipelines.warehouse.insert
+
+pytestmark = pytest.mark.slow
 write.COMMIT_BYTES = 100_000
 jsonl.read.__kwdefaults__["chunk"] = 50_000
 print("ready", flush=True)

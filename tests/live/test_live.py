@@ -302,6 +302,7 @@ def test_readers_do_not_make_a_database_look_changed(writer):
     ("mode", "how"),
     [(WAL, ""), (WAL, "reopen"), (WAL, "kill"), (ROLLBACK, ""), (ROLLBACK, "kill")],
 )
+@pytest.mark.slow
 def test_no_reading_is_torn_while_all_rows_are_rewritten(writer, mode, how):
     one = writer()
     one(f"open {mode}", MAKE)
