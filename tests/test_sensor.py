@@ -107,6 +107,7 @@ def append(machine):
 
 def test_everything_once_and_then_nothing(loaded, monkeypatch):
     assert loaded.tick(monkeypatch, 5) == "nothing changed"
+    assert loaded.cursor == "{}"  # every tick's row keeps a copy
     sensor._disks.clear()  # another process
     assert loaded.tick(monkeypatch, 5) == "nothing changed"
     loaded.cursor = None
@@ -132,6 +133,11 @@ def test_an_appended_line_is_a_run_of_that_stream_and_of_what_is_made_of_it(
     assert result.success
     metadata = made(result)[CLAUDE]
     assert metadata["new_records"] == metadata["streams_read"] == 1
+    assert metadata["new_bytes"] > 0 == metadata["new_rejects"]
+    assert metadata["lag_seconds"] > 0
+    copies = made(result)["core/usage_copies"]
+    assert copies["rows_added"] == 0
+    assert isinstance(copies["dagster/row_count"], int)
     assert loaded.tick(monkeypatch, 5) == "nothing changed"
 
 
