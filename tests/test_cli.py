@@ -32,7 +32,7 @@ from agentlake.pipelines.cli.table import (
     usd,
     usd_column,
 )
-from agentlake.pipelines.cli.ui import environment
+from agentlake.pipelines.cli.ui import environment, hold
 from agentlake.pipelines.settings import load_settings
 from agentlake.pipelines.warehouse.connect import writing
 from agentlake.pipelines.warehouse.publish import publish
@@ -982,6 +982,28 @@ def test_the_ui_does_not_start_on_a_port_that_is_taken(fresh):
         assert fresh("ui", "--port", server.getsockname()[1]) == 2
     assert "cannot be used" in fresh.err
     assert not list(fresh.warehouse.parent.glob("*dagster"))
+
+
+@pytest.mark.parametrize(
+    ("file", "what"),
+    [("lake.dagster/agentlake-ui.lock", "Dagster folder"), (".{}.ui", "warehouse")],
+)
+def test_a_second_ui_is_told_who_runs_the_first(fresh, file, what):
+    path = fresh.warehouse.parent / file.format(fresh.warehouse.name)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    script = (
+        "import sys, time; from pathlib import Path;"
+        "from agentlake.pipelines.cli.ui import hold;"
+        "hold(Path(sys.argv[1]), 3000); print(flush=True); time.sleep(60)"
+    )
+    command = [sys.executable, "-c", script, str(path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as first:
+        first.stdout.readline()
+        assert fresh("ui", "--port", 39_471) == 2
+        first.kill()
+    told = f"runs on this {what} (pid {first.pid}, http://127.0.0.1:3000)"
+    assert told in fresh.err
+    hold(path, 3000)  # a killed one is in nobody's way
 
 
 def test_the_ui_stops_and_its_state_is_the_warehouse_s_own(fresh, monkeypatch):

@@ -32,6 +32,7 @@ class Watched(Machine):
         self.cursor = None
         self.sensor = defs.resolve_sensor_def("files")
         self.ahead = 0.0
+        self.began = time.time()
 
     def tick(self, monkeypatch, after=0.0):
         self.ahead += after
@@ -39,8 +40,9 @@ class Watched(Machine):
         monkeypatch.setenv("XDG_CONFIG_HOME", str(self.home / "config"))
         monkeypatch.setenv("AGENTLAKE_HOME", str(self.home))
         monkeypatch.setenv("AGENTLAKE_WAREHOUSE", str(self.warehouse))
-        began = time.time()
-        monkeypatch.setattr(sensor.time, "time", lambda: began + self.ahead)
+        # Not the time now: on a slow machine seconds pass between two ticks.
+        now = self.began + self.ahead
+        monkeypatch.setattr(sensor.time, "time", lambda: now)
         with dg.build_sensor_context(
             instance=self.instance, cursor=self.cursor, definitions=self.defs
         ) as context:
@@ -58,7 +60,9 @@ class Watched(Machine):
             asset_selection=set(request.asset_selection), asset_check_selection=set()
         )
         config = dict(request.run_config)
-        return self.execute(job, config)
+        result = self.execute(job, config)
+        self.began = time.time()
+        return result
 
 
 def keys(request):
@@ -109,6 +113,7 @@ def append(machine):
 
 def test_everything_once_and_then_nothing(loaded, monkeypatch):
     assert loaded.tick(monkeypatch, 5) == "nothing changed"
+    assert loaded.cursor == "{}"  # every tick's row keeps a copy
     sensor._disks.clear()  # another process
     assert loaded.tick(monkeypatch, 5) == "nothing changed"
     loaded.cursor = None
@@ -134,6 +139,11 @@ def test_an_appended_line_is_a_run_of_that_stream_and_of_what_is_made_of_it(
     assert result.success
     metadata = made(result)[CLAUDE]
     assert metadata["new_records"] == metadata["streams_read"] == 1
+    assert metadata["new_bytes"] > 0 == metadata["new_rejects"]
+    assert metadata["lag_seconds"] > 0
+    copies = made(result)["core/usage_copies"]
+    assert copies["rows_added"] == 0
+    assert isinstance(copies["dagster/row_count"], int)
     assert loaded.tick(monkeypatch, 5) == "nothing changed"
 
 

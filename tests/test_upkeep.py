@@ -10,6 +10,7 @@ from machine import QUIET, Machine, failing
 
 from agentlake.pipelines.orchestration import upkeep
 from agentlake.pipelines.orchestration.build import build_defs
+from agentlake.pipelines.warehouse import compact
 
 pytestmark = pytest.mark.slow
 
@@ -100,6 +101,29 @@ def test_failed_runs_are_kept_for_two_weeks(monkeypatch):
         now = time.time()
         assert not list(upkeep.old_runs(instance, now + 13 * 86_400))
         assert list(upkeep.old_runs(instance, now + 15 * 86_400)) == [run.run_id]
+
+
+def test_housekeeping_gives_back_space_and_refreshes_prices(machine, defs, monkeypatch):
+    monkeypatch.setattr(compact, "_LEAST_BYTES", 0)
+    job = defs.resolve_job_def("housekeeping")
+    assert machine.execute(job).success
+    assert not list(machine.warehouse.parent.glob("*.duckdb"))  # nothing to keep
+    assert machine.sync("raw/claude_code").success
+    machine.all("create table gone as select random() from range(4_000_000)")
+    machine.all("create table kept as select random() from range(100_000)")
+    machine.all("drop table gone")
+    result = machine.execute(job)
+    assert result.success
+    (output,) = [
+        event.step_output_data.metadata
+        for event in result.all_events
+        if event.event_type_value == "STEP_OUTPUT"
+        and event.step_key == "tidy_warehouse"
+    ]
+    assert output["bytes"].value < output["bytes_before"].value / 2
+    assert output["models_refreshed"].value > 0
+    assert machine.warehouse.stat().st_size == output["bytes"].value
+    assert machine.all("select count(*) from core.usage") != [(0,)]
 
 
 def test_replay_from_the_ui(machine, defs):

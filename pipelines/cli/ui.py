@@ -1,5 +1,6 @@
 """`agentlake ui`: start Dagster in this process's place, on this warehouse."""
 
+import fcntl
 import os
 import shutil
 import signal
@@ -17,13 +18,16 @@ DEFINITIONS = "agentlake.pipelines.definitions"
 # Its successor `dg dev` does not know our package mapping. As text: -W escapes it, and
 # naming the class would import Dagster.
 _SUPERSEDED = "ignore:Function `dev_command` is superseded"
+_HELD = "agentlake-ui.lock"
 DAGSTER_YAML = Path(__file__).resolve().parents[2] / "dagster_home" / "dagster.yaml"
 
 
 def run(args: Namespace, settings: Settings, environ: Mapping[str, str]) -> int:
-    """Become `dagster dev`; does not come back unless the port is taken."""
+    """Become `dagster dev`; does not come back, unless another one is in the way."""
     _refuse_taken(args.port)
     home = dagster_home(settings, environ)
+    hold(home / _HELD, args.port)
+    hold(settings.warehouse.with_name(f".{settings.warehouse.name}.ui"), args.port)
     print(
         f"Dagster on {settings.warehouse}: http://{HOST}:{args.port}"
         f" in up to a minute; Ctrl-C stops it. Its own state is in {home}.",
@@ -37,6 +41,29 @@ def run(args: Namespace, settings: Settings, environ: Mapping[str, str]) -> int:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_DFL)
     os.execve(sys.executable, command, environment(settings, environ, home))  # noqa: S606 - our own Python
+
+
+def hold(path: Path, port: int) -> None:
+    """Be the only `agentlake ui` of this file's folder or warehouse, until we end.
+
+    Dagster, which takes our place, inherits the lock. Raises UserError, which says who
+    has it.
+    """
+    file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        holder = os.read(file, 100).decode()
+        os.close(file)
+        what = "Dagster folder" if path.name == _HELD else "warehouse"
+        msg = (
+            f"another `agentlake ui` runs on this {what} ({holder}); it is at"
+            f" {path.parent}. Use that one, or stop it with Ctrl-C or `kill -INT`."
+        )
+        raise UserError(msg) from None
+    os.ftruncate(file, 0)
+    os.write(file, f"pid {os.getpid()}, http://{HOST}:{port}".encode())
+    os.set_inheritable(file, True)
 
 
 def environment(

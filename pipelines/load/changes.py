@@ -196,20 +196,20 @@ def _held(
 
     A disk that changed since is tried again within a minute.
     """
-    if asked is None or not _came_to_nothing(asked, before):
+    if asked is None or not came_to_nothing(asked, before):
         return 0.0
     most = RETRY_S if asked.whole == look.whole else _ON_CHANGE_S
     return asked.at + delay(asked.tries, most) - now
 
 
-def _came_to_nothing(asked: Asked, before: Recorded | None) -> bool:
+def came_to_nothing(asked: Asked, before: Recorded | None) -> bool:
     """Whether nothing was recorded since that load was asked for."""
     return asked.of == (before.at if before else 0.0)
 
 
 def ask(look: Look, before: Recorded | None, asked: Asked | None, now: float) -> Asked:
     """Note that a load is asked for."""
-    again = asked is not None and _came_to_nothing(asked, before)
+    again = asked is not None and came_to_nothing(asked, before)
     tries = asked.tries + 1 if asked is not None and again else 1
     return Asked(before.at if before else 0.0, look.whole, tries, now)
 

@@ -13,8 +13,9 @@ from agentlake.models.errors import SourceError, UserError
 from agentlake.pipelines.load.plan import SourcePlan
 from agentlake.pipelines.load.sync import plans, refresh_models
 from agentlake.pipelines.settings import Settings, load_settings
+from agentlake.pipelines.warehouse.compact import Compacted, compact
 from agentlake.pipelines.warehouse.connect import BusyError, Connection, writing
-from agentlake.pipelines.warehouse.publish import publish
+from agentlake.pipelines.warehouse.publish import publish, vault_of
 from agentlake.pipelines.warehouse.refresh import Refreshed
 from agentlake.pipelines.warehouse.schema import ensure
 
@@ -76,6 +77,11 @@ class Lake:
             writing(self.settings.warehouse, wait_s=self._wait_s - said)
         )
 
+    def is_there(self) -> bool:
+        """Whether anything was ever loaded."""
+        path = self.settings.warehouse
+        return path.exists() or vault_of(path).exists()
+
     def plan(self, source: str) -> SourcePlan | None:
         """Where this source is looked for; None if the settings switch it off."""
         if not self.settings.source(source).enabled:
@@ -87,6 +93,11 @@ class Lake:
         """Bring one model up to date with what it reads."""
         (done,) = refresh_models(self.connection, self.settings, [name])
         return done
+
+    def compact(self) -> Compacted:
+        """Make the vault small, if it pays: the last that a run asks for."""
+        self._stack.close()
+        return compact(self.settings.warehouse, wait_s=self._wait_s)
 
     def close(self) -> None:
         """Let others have the warehouse, and publish what the run changed."""

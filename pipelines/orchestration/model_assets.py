@@ -101,6 +101,8 @@ def _refreshed(lake: Lake, model: Model, asked: Sequence[Promise]) -> Iterator[A
     metadata: dict[str, Any] = {"how": done.how, "seconds": round(done.seconds, 4)}
     if not model.is_view:
         metadata["rows_written"] = done.rows
+    if not model.is_view and done.how != "full":  # what was there before is unknown
+        metadata["rows_added"] = done.rows - done.replaced
     if done.sessions is not None:
         metadata["sessions_touched"] = done.sessions
     found: list[dg.AssetCheckResult] = []

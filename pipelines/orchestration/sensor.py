@@ -14,7 +14,14 @@ import dagster as dg
 import msgspec
 
 from agentlake.models.errors import SourceError, UserError
-from agentlake.pipelines.load.changes import Asked, Recorded, ask, decide, delay
+from agentlake.pipelines.load.changes import (
+    Asked,
+    Recorded,
+    ask,
+    came_to_nothing,
+    decide,
+    delay,
+)
 from agentlake.pipelines.load.disk import Disk, Look
 from agentlake.pipelines.load.plan import SourcePlan
 from agentlake.pipelines.load.sync import plans
@@ -22,12 +29,12 @@ from agentlake.pipelines.orchestration.checks import asset_key
 from agentlake.pipelines.orchestration.lake import Lake
 from agentlake.pipelines.orchestration.raw_assets import RECORD, STREAMS, raw_op
 from agentlake.pipelines.orchestration.runs import unfinished
-from agentlake.pipelines.warehouse.publish import vault_of
 from agentlake.pipelines.warehouse.sql_models import models
 
 EVERY_S = 5
 _MOST_NAMED = 50
 """More changed streams than this, and the source is looked at as a whole."""
+_MOST_TOLD = 3
 _RETRY_S = 600.0
 
 _disks: dict[str, Disk] = {}
@@ -106,9 +113,7 @@ def tick(
         found = plans(lake.settings, os.environ)
     except UserError as error:
         return dg.SkipReason(str(error))
-    warehouse = lake.settings.warehouse
-    is_there = warehouse.exists() or vault_of(warehouse).exists()
-    made = _made(context.instance, assets) if is_there else {}
+    made = _made(context.instance, assets) if lake.is_there() else {}
     recorded = {
         plan.adapter.SOURCE: recorded_by(made.get(_raw(plan.adapter.SOURCE)))
         for plan in found
@@ -125,13 +130,17 @@ def tick(
     } | {
         source: one
         for source, one in cursor.sources.items()
-        if source not in decision.load and source in recorded
+        if source not in decision.load
+        and source in recorded
+        and came_to_nothing(one, recorded[source])  # else it has served
     }
     late, newest = out_of_date(assets, made)
     if late and (decision.load or _may_try(cursor.models, newest, now)):
         cursor.models = _another(cursor.models, newest, now)
     elif late:
         late = []
+    else:
+        cursor.models = None
     context.update_cursor(msgspec.json.encode(cursor).decode())
     if not decision.load and not late:
         wait = decision.wait_s
@@ -265,6 +274,8 @@ def _run_config(load: Mapping[str, frozenset[int] | None]) -> dict[str, object]:
 
 
 def _why(load: Mapping[str, frozenset[int] | None], late: Sequence[dg.AssetKey]) -> str:
+    if len(load) > _MOST_TOLD:
+        return f"{len(load)} sources"
     said = [
         source if names is None else f"{source}: {len(names)}"
         for source, names in load.items()

@@ -52,10 +52,7 @@ def writing(path: Path, *, wait_s: float = 10.0) -> Iterator[Connection]:
         if not vault.exists() and path.exists():
             _close_well(path, wait_s)
             adopt(path)
-        options = f"storage_version '{_STORAGE_VERSION}', row_group_size {_ROW_GROUP}"
-        file = str(vault).replace("'", "''")
-        attach = f"attach '{file}' as {NAME} ({options})"
-        _patiently(path, wait_s, lambda: connection.execute(attach))
+        attach(connection, path, vault, NAME, wait_s=wait_s)
         connection.execute(f"use {NAME}")
         connection.execute("set checkpoint_threshold = '256MB'")
         connection.execute("set preserve_insertion_order = false")
@@ -81,6 +78,27 @@ def reading(path: Path, *, wait_s: float = 10.0) -> Iterator[Connection]:
         connection.close()
 
 
+def attach(
+    connection: Connection,
+    path: Path,
+    file: Path,
+    name: str,
+    *,
+    wait_s: float,
+    read_only: bool = False,
+) -> None:
+    """Attach a file of the warehouse `path`, made as our files are if it is new.
+
+    Raises BusyError when another program holds it for longer than `wait_s`.
+    """
+    options = "read_only"
+    if not read_only:
+        options = f"storage_version '{_STORAGE_VERSION}', row_group_size {_ROW_GROUP}"
+    quoted = str(file).replace("'", "''")
+    query = f"attach '{quoted}' as {name} ({options})"
+    _patiently(path, wait_s, lambda: connection.execute(query))
+
+
 def attach_published(connection: Connection, path: Path, name: str) -> None:
     """Attach the copy that is published now, read-only, to any connection.
 
@@ -88,9 +106,7 @@ def attach_published(connection: Connection, path: Path, name: str) -> None:
     which may be an older copy. Raises UserError when there is none yet.
     """
     _refuse_missing(path)
-    file = str(path).replace("'", "''")
-    attach = f"attach '{file}' as {name} (read_only)"
-    _patiently(path, 10.0, lambda: connection.execute(attach))
+    attach(connection, path, path, name, wait_s=10.0, read_only=True)
 
 
 def _refuse_missing(path: Path) -> None:

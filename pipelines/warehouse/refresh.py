@@ -40,6 +40,9 @@ class Refreshed(msgspec.Struct, frozen=True, kw_only=True):
     """full, touched, view, or current when there was nothing to do."""
     sessions: int | None = None
     rows: int = 0
+    """Rows written."""
+    replaced: int = 0
+    """Rows of the touched sessions that were there before them."""
     seconds: float = 0.0
 
 
@@ -93,12 +96,13 @@ class _Refresh:
         start = time.perf_counter()
         if QUOTES in model.reads:
             self._update_prices()
-        how, sessions, rows = self._refreshed(model)
+        how, sessions, rows, replaced = self._refreshed(model)
         return Refreshed(
             model=model.name,
             how=how,
             sessions=sessions,
             rows=rows,
+            replaced=replaced,
             seconds=time.perf_counter() - start,
         )
 
@@ -128,24 +132,24 @@ class _Refresh:
         text = fingerprint(model.name)
         return f"{text}, {self._prices}" if "core.prices" in model.reads else text
 
-    def _refreshed(self, model: Model) -> tuple[str, int | None, int]:
+    def _refreshed(self, model: Model) -> tuple[str, int | None, int, int]:
         text, since = self._state.get(model.name, ("", -1))
         same = text == self._fingerprint(model)
         if model.is_view:
             if not same:
                 self._make_view(model)
-            return ("current" if same else "view"), None, 0
+            return ("current" if same else "view"), None, 0, 0
         if not same or self._remade.intersection(model.reads):
             self._remade.add(model.name)
             self._update_groups()  # here too: the next load should find them made
-            return "full", None, self._make_whole(model)
+            return "full", None, self._make_whole(model), 0
         if since == self._head:
-            return "current", None, 0
+            return "current", None, 0, 0
         sessions = self._touched_since(since)
         if not sessions:
             self._save_state(model)
-            return "current", 0, 0
-        return "touched", len(sessions), self._make_touched(model, since)
+            return "current", 0, 0, 0
+        return "touched", len(sessions), *self._make_touched(model, since)
 
     def _touched_since(self, since: int) -> Sequence[groups.Session]:
         self._update_groups()
@@ -181,7 +185,7 @@ class _Refresh:
             self._write_state(model.name, self._fingerprint(model))
         return rows
 
-    def _make_touched(self, model: Model, since: int) -> int:
+    def _make_touched(self, model: Model, since: int) -> tuple[int, int]:
         """Replace the rows of the touched sessions; the inputs are narrowed to them."""
         if self._narrow is None:
             self._narrow = Narrow(self._connection, self._lake)
@@ -192,10 +196,12 @@ class _Refresh:
         condition = self._narrow.condition(model.key)
         target = f'"{self._lake}".{model.name}'
         with self._narrow.names(), transaction(self._connection):
-            self._connection.execute(f"delete from {target} where {condition}")
+            ((replaced,),) = self._connection.execute(
+                f"delete from {target} where {condition}"
+            ).fetchall()
             rows = self._insert(model) if has_rows else 0
             self._write_state(model.name, self._fingerprint(model))
-        return rows
+        return rows, int(replaced)
 
     def _insert(self, model: Model) -> int:
         found = self._connection.execute(
