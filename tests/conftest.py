@@ -64,9 +64,23 @@ CASES = [
 ]
 
 
+LOADED_FAST = {"claude_code", "gemini_cli", "opencode"}
+"""One source for each kind of reader: lines, documents, databases."""
+
+
 def pytest_generate_tests(metafunc):
     if "case" in metafunc.fixturenames:
-        metafunc.parametrize("case", CASES, ids=lambda case: case.id)
+        # All cases load the same way: of most sources only CI does.
+        slow = "its_rows" in metafunc.function.__name__
+        metafunc.parametrize(
+            "case",
+            [
+                pytest.param(case, id=case.id, marks=[pytest.mark.slow])
+                if slow and case.source not in LOADED_FAST
+                else pytest.param(case, id=case.id)
+                for case in CASES
+            ],
+        )
 
 
 def plans(home):
