@@ -159,7 +159,7 @@ def test_one_that_breaks_while_it_works_costs_itself_only(run, home, old):
         assert f"line {number}: ZeroDivisionError" in err
     else:
         assert code == 0
-        code, out, _ = run("rejects")
+        code, out, _ = run("rejects", "--json")
         assert f"line {number}: ZeroDivisionError" in out
 
 
@@ -196,7 +196,7 @@ def test_what_a_kind_of_fact_does_not_allow_is_a_reject(run, home):
     text = added(home).read_text()
     added(home).write_text(text.replace("max(0, prompt - cached)", "-5"))
     assert run("load")[0] == 0
-    _, out, _ = run("rejects")
+    _, out, _ = run("rejects", "--json")
     assert "Usage left out: Expected `int` >= 0" in out
 
 
@@ -270,10 +270,10 @@ def test_check_source_is_not_content_with_nothing(run, home):
     begin(run, home)
     empty = home / "empty"
     empty.mkdir()
-    code, out, _ = run("check-source", "acme_code", "--on", empty)
+    code, out, _ = run("check-source", "acme_code", "--on", str(empty))
     assert code == 1
     assert "discover finds no stream; there are no files" in out
-    code, _, err = run("check-source", "acme_code", "--on", home / "none")
+    code, _, err = run("check-source", "acme_code", "--on", str(home / "none"))
     assert code == 2
     assert "there is no such folder" in err
 

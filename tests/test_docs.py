@@ -11,6 +11,8 @@ import pytest
 
 from agentlake.adapters.registry import BUILT_IN
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 
@@ -86,8 +88,6 @@ import vl_convert
 
 sys.path.insert(0, {str(ROOT / "notebooks")!r})
 import usage
-
-pytestmark = pytest.mark.slow
 
 _, found = usage.app.run()
 for name, chart in sorted(found.items()):

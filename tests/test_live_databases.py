@@ -11,14 +11,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from conftest import CASES, rebuilt, same
 
 from agentlake.adapters.sdk.conformance import tree
 
+pytestmark = pytest.mark.slow
+
 AGENT = """
 import json, sqlite3, sys
-
-pytestmark = pytest.mark.slow
 database = sqlite3.connect(sys.argv[1])
 database.execute("pragma journal_mode = wal")
 database.execute("pragma wal_autocheckpoint = 0")

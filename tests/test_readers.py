@@ -23,6 +23,8 @@ from agentlake.pipelines.warehouse import publish as publishing
 from agentlake.pipelines.warehouse.connect import attach_published, reading, writing
 from agentlake.pipelines.warehouse.publish import publish, rest_s, vault_of
 
+pytestmark = pytest.mark.slow
+
 KEPT = {".lake.duckdb.copying", ".lake.duckdb.spare", "lake.duckdb"}
 KEPT |= {"lake.vault.duckdb"}
 
@@ -194,8 +196,6 @@ import os, signal, shutil, sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 import copy_closed
-
-pytestmark = pytest.mark.slow
 folder, old, new, spare = map(Path, sys.argv[2:])
 vault, target = folder / "vault", folder / "lake"
 vault.touch()

@@ -19,6 +19,8 @@ from agentlake.pipelines.load.watching import Watching, is_silent, watch
 from agentlake.pipelines.settings import load_settings
 from agentlake.pipelines.warehouse.connect import reading, writing
 
+pytestmark = pytest.mark.slow
+
 PATIENCE_S = 60.0
 
 
@@ -197,8 +199,6 @@ def test_who_holds_the_warehouse_delays_and_loses_nothing(watched, monkeypatch):
 HOLDER = """
 import pathlib, sys
 from agentlake.pipelines.warehouse.connect import writing
-
-pytestmark = pytest.mark.slow
 with writing(pathlib.Path(sys.argv[1])):
     print(flush=True)
     input()

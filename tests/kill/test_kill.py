@@ -7,8 +7,11 @@ import sys
 import time
 from contextlib import contextmanager
 
+import pytest
 from conftest import same
 from test_load import is_consistent, lines, rollout
+
+pytestmark = pytest.mark.slow
 
 LEAST, MOST = 6, 25
 SECONDS = 8
@@ -23,8 +26,6 @@ from conftest import Lake
 from agentlake.adapters.sdk.readers import jsonl
 from agentlake.pipelines.load import write
 import agentlake.pipelines.warehouse.insert
-
-pytestmark = pytest.mark.slow
 write.COMMIT_BYTES = 100_000
 jsonl.read.__kwdefaults__["chunk"] = 50_000
 print("ready", flush=True)
