@@ -304,3 +304,9 @@ def aged(path, seconds=7200):
     status = path.stat()
     then = status.st_mtime_ns - seconds * 10**9
     os.utime(path, ns=(then, then))
+
+
+@pytest.fixture(autouse=True)
+def no_terminal(monkeypatch):
+    """Nobody looks at the tests' output, whatever width who runs them has."""
+    monkeypatch.delenv("COLUMNS", raising=False)
