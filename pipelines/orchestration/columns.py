@@ -26,6 +26,9 @@ from agentlake.pipelines.warehouse.sql_models import (
     models,
 )
 
+OWNERS = ["team:agentlake"]
+"""Who made the tables: Dagster shows it, and lets one search by it."""
+
 Types = dict[str, dict[str, str]]
 """The type of each column, by table and name."""
 

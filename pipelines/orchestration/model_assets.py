@@ -11,7 +11,7 @@ from agentlake.pipelines.orchestration.checks import (
     promises,
     results,
 )
-from agentlake.pipelines.orchestration.columns import Types, model_schema
+from agentlake.pipelines.orchestration.columns import OWNERS, Types, model_schema
 from agentlake.pipelines.orchestration.lake import Lake, told_plainly
 from agentlake.pipelines.orchestration.raw_assets import code_reference
 from agentlake.pipelines.warehouse.connect import Connection
@@ -60,6 +60,7 @@ def _model_asset(model: Model, types: Types, binder: Connection) -> dg.AssetsDef
         deps=reads(model),
         description=_description(model),
         group_name=group(model),
+        owners=OWNERS,
         kinds={"sql", "duckdb"},
         code_version=fingerprint(model.name),
         metadata={

@@ -20,7 +20,7 @@ from agentlake.pipelines.load.loader import load
 from agentlake.pipelines.load.plan import Selects
 from agentlake.pipelines.load.report import SourceReport
 from agentlake.pipelines.orchestration.checks import SHOWN_ROWS, WARN, as_table, table
-from agentlake.pipelines.orchestration.columns import raw_schema
+from agentlake.pipelines.orchestration.columns import OWNERS, raw_schema
 from agentlake.pipelines.orchestration.lake import Lake, told_plainly
 from agentlake.pipelines.warehouse.connect import Connection
 from agentlake.pipelines.warehouse.schema import raw_table
@@ -55,6 +55,7 @@ def raw_asset(source: str, adapter: Adapter) -> dg.AssetsDefinition:
         key,
         description=_DESCRIPTION.format(source=source, page=page),
         group_name="raw",
+        owners=OWNERS,
         kinds={"python", "duckdb"},
         code_version=str(adapter.PARSER_VERSION),
         metadata={

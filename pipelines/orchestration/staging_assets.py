@@ -15,7 +15,7 @@ from agentlake.models.fact import Fact
 from agentlake.models.frames import frame_schema
 from agentlake.models.table import FACTS, LINEAGE, columns
 from agentlake.pipelines.orchestration.checks import ERROR, SHOWN_ROWS, as_table, table
-from agentlake.pipelines.orchestration.columns import Types, staging_schema
+from agentlake.pipelines.orchestration.columns import OWNERS, Types, staging_schema
 from agentlake.pipelines.orchestration.lake import Lake, told_plainly
 from agentlake.pipelines.orchestration.raw_assets import code_reference
 from agentlake.pipelines.warehouse.connect import Connection
@@ -60,6 +60,7 @@ def _spec(fact: type[Fact], sources: Sequence[str], types: Types) -> dg.AssetSpe
         description=f"{inspect.getdoc(fact)}\n\nWritten by the load in the"
         " transaction of its records: every occurrence on disk, copies included.",
         group_name="staging",
+        owners=OWNERS,
         kinds={"python", "duckdb"},
         metadata={
             "dagster/table_name": f"staging.{fact.TABLE}",
