@@ -284,7 +284,6 @@ def test_loads_while_an_agent_writes_miss_and_double_nothing(name, new_lake, tmp
         assert looks(home) == before
         expected = sorted((one, *totals) for one, totals in spent.items())
         assert lake.rows(TOTALS) == expected
-        assert lake.one("select count(*) from staging.gone") > 0
         assert lake.one("select count(*) from core.messages where is_copied") > 0
         assert lake.one("select count(*) from meta.rejects") == 0
         by_loads = lake.all("core", without=("load_id",))
