@@ -1,7 +1,6 @@
 """What is not a line of a transcript: the index, rows of the database, packed files."""
 
 import base64
-import sys
 from collections.abc import Iterable, Iterator
 from itertools import chain
 
@@ -11,6 +10,7 @@ from agentlake.adapters.families.pi.entries import Facts
 from agentlake.adapters.families.pi.format import ENTRY
 from agentlake.adapters.families.pi.rules import At
 from agentlake.adapters.openclaw import prompts, talk
+from agentlake.adapters.sdk import zstd
 from agentlake.adapters.sdk.contract import Keyed, Record, Reject, Table
 from agentlake.adapters.sdk.decode import Decoder, Unreadable, encode, untyped
 from agentlake.models.fact import Fact
@@ -90,13 +90,9 @@ ROW, INDEXED = Decoder(Row), Decoder(Indexed)
 
 def unpacked(data: bytes) -> bytes:
     """What was compressed with zstd. Raises Unreadable for what is damaged."""
-    if sys.version_info >= (3, 14):
-        from compression import zstd
-    else:
-        from backports import zstd
     try:
-        return zstd.decompress(data)
-    except (zstd.ZstdError, EOFError) as error:
+        return zstd.unpacked(data)
+    except Unreadable as error:
         msg = f"no zstd: {error}"
         raise Unreadable(msg) from error
 

@@ -7,13 +7,14 @@ that is longer; a line above `MOST_LINE` bytes is stepped over and said to be so
 
 import hashlib
 import json
-import sys
 from collections.abc import Iterator
 from io import BufferedReader
 from pathlib import Path
 from typing import cast
 
 import msgspec
+
+from agentlake.adapters.sdk import zstd
 
 CHUNK = 4 << 20
 MOST_LINE = 256 << 20
@@ -56,12 +57,7 @@ def open_stream(path: str) -> BufferedReader:
     """The file, or what is compressed in it."""
     if not path.endswith(".zst"):
         return Path(path).open("rb")
-    # Imported when needed: most homes have no compressed stream.
-    if sys.version_info >= (3, 14):
-        from compression import zstd
-    else:
-        from backports import zstd
-    return cast("BufferedReader", zstd.open(path, "rb"))
+    return cast("BufferedReader", zstd.library().open(path, "rb"))
 
 
 def read(
