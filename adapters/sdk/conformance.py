@@ -19,24 +19,19 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import TypeAlias, cast
-
-import msgspec
+from typing import TypeAlias
 
 from agentlake.adapters.sdk.contract import (
     Adapter,
-    Chunk,
-    Explodes,
-    HasTables,
     Options,
-    ReadsItself,
     Record,
     Reject,
     Stream,
 )
 from agentlake.adapters.sdk.decode import Unreadable
-from agentlake.adapters.sdk.readers import document, json_document, jsonl, sqlite
-from agentlake.adapters.sdk.run import facts_of
+from agentlake.adapters.sdk.readers import document, jsonl
+from agentlake.adapters.sdk.readers.chunks import chunks
+from agentlake.adapters.sdk.run import facts_of, misfit
 from agentlake.models.fact import Fact
 
 Promise: TypeAlias = Callable[[Adapter, Path, Path], None]
@@ -62,7 +57,7 @@ def records_of(adapter: Adapter, stream: Stream) -> Iterator[Record]:
     if stream.reader != "jsonl":
         place = 0
         with suppress(Unreadable):  # half written: it waits
-            for chunk in _chunks(adapter, stream):
+            for chunk in chunks(adapter, stream, stream.path, None, {}):
                 for one in chunk.records:
                     place = place + 1 if one.seq is None else one.seq
                     yield Record(stream, place, 0, one.key, one.data)
@@ -76,15 +71,6 @@ def records_of(adapter: Adapter, stream: Stream) -> Iterator[Record]:
             occurrences[content] += 1
             key = f"{content}.{again}" if again else content
             yield Record(stream, line.seq, line.offset, key, data)
-
-
-def _chunks(adapter: Adapter, stream: Stream) -> Iterator[Chunk]:
-    if stream.reader == "json_document":
-        explode = cast("Explodes", adapter).explode
-        return json_document.read(stream.path, lambda data: explode(stream, data), None)
-    if stream.reader == "sqlite":
-        return sqlite.read(stream.path, cast("HasTables", adapter).tables(stream), None)
-    return iter(cast("ReadsItself", adapter).read(stream, None, {}))
 
 
 def everything(adapter: Adapter, streams: Iterable[Stream]) -> Found:
@@ -178,13 +164,8 @@ def facts_have_the_types_of_their_fields(
     del scratch
     for record, facts, _ in everything(adapter, streams_of(adapter, root)):
         for fact in facts:
-            values = {name: getattr(fact, name) for name in fact.__struct_fields__}
-            try:
-                again = msgspec.convert(values, type(fact), strict=True)
-            except msgspec.ValidationError as error:
-                msg = f"{_at(record)}: {type(fact).__name__}: {error}"
-                raise AssertionError(msg) from error
-            assert again == fact, f"{_at(record)}: {fact} is not what it says"
+            reason = misfit(fact)
+            assert reason is None, f"{_at(record)}: {type(fact).__name__}: {reason}"
 
 
 def keys_are_unique_within_a_stream(

@@ -43,11 +43,11 @@ def facts_of(adapter: Parses, record: Record) -> tuple[list[Fact], list[Reject]]
     try:
         for found in adapter.parse(record):
             if isinstance(found, Fact):
-                problem = _problem(found) if is_added else None
-                if problem is None:
+                reason = misfit(found) if is_added else None
+                if reason is None:
                     facts.append(found)
                 else:
-                    rejects.append(problem)
+                    rejects.append(Reject(f"{type(found).__name__} left out: {reason}"))
             else:
                 rejects.append(found)
     except Unreadable as error:
@@ -61,14 +61,13 @@ def facts_of(adapter: Parses, record: Record) -> tuple[list[Fact], list[Reject]]
     return facts, rejects
 
 
-def _problem(fact: Fact) -> Reject | None:
+def misfit(fact: Fact) -> str | None:
     """What a fact says that its kind does not allow: nothing checks it when made."""
-    values = {name: getattr(fact, name) for name in fact.__struct_fields__}
     try:
-        msgspec.convert(values, type(fact), strict=True)
+        again = msgspec.convert(msgspec.structs.asdict(fact), type(fact), strict=True)
     except msgspec.ValidationError as error:
-        return Reject(f"{type(fact).__name__} left out: {error}")
-    return None
+        return str(error)
+    return None if again == fact else "it is not what it says"
 
 
 def guarded(adapter: object, make: Callable[[], Iterable[T]]) -> Iterator[T]:

@@ -6,31 +6,18 @@ record that is gone from its source is a version without content.
 """
 
 from collections.abc import Iterator, Sequence
-from functools import partial
-from typing import Any, cast
+from typing import Any
 
 import msgspec
 import xxhash
 
-from agentlake.adapters.sdk.contract import (
-    Chunk,
-    Explodes,
-    HasTables,
-    Keyed,
-    Reader,
-    ReadsItself,
-    Record,
-)
-from agentlake.adapters.sdk.readers import json_document
-from agentlake.adapters.sdk.run import guarded
-from agentlake.models.errors import SourceError
+from agentlake.adapters.sdk.contract import Keyed, Record
+from agentlake.adapters.sdk.readers.chunks import NEEDS, chunks
 from agentlake.pipelines.load.plan import Work
 from agentlake.pipelines.warehouse.connect import Connection, second
 from agentlake.pipelines.warehouse.schema import raw_table
 
-NEEDS = {"json_document": "explode", "sqlite": "tables", "own": "read"}
-"""What an adapter must have for each reader that it helps."""
-KEYED: frozenset[Reader] = frozenset({"json_document", "sqlite", "own"})
+KEYED = frozenset(NEEDS)
 """Readers whose records have versions."""
 
 GONE = ""
@@ -64,7 +51,8 @@ def versions(connection: Connection, work: Work) -> Iterator[Versions]:
     known = _Known(connection, work)
     generation = before.generation + (before.records > 0)
     changed = False
-    for chunk in _chunks(work):
+    cursor = msgspec.json.decode(before.cursor) if before.cursor else None
+    for chunk in chunks(work.adapter, work.stream, work.path, cursor, work.options):
         records = [*known.new(chunk.records), *known.gone(chunk.complete)]
         changed = changed or bool(records)
         yield Versions(
@@ -72,35 +60,6 @@ def versions(connection: Connection, work: Work) -> Iterator[Versions]:
             msgspec.json.encode(chunk.cursor).decode(),
             generation if changed else before.generation,
         )
-
-
-def _chunks(work: Work) -> Iterator[Chunk]:
-    stream, adapter = work.stream, work.adapter
-    text = work.checkpoint.cursor
-    cursor: Any = msgspec.json.decode(text) if text else None
-    needed = NEEDS.get(stream.reader)
-    if needed is not None and not hasattr(adapter, needed):
-        msg = f"a stream read by {stream.reader} needs {needed}() in its adapter"
-        raise SourceError(msg)
-    match stream.reader:
-        case "json_document":
-            explode = cast("Explodes", adapter).explode
-            return json_document.read(
-                work.path,
-                lambda data: guarded(adapter, partial(explode, stream, data)),
-                cursor,
-            )
-        case "sqlite":
-            # Imported where a source needs it: most loads find no database.
-            from agentlake.adapters.sdk.readers import sqlite
-
-            tables = cast("HasTables", adapter).tables
-            return guarded(
-                adapter, lambda: sqlite.read(work.path, tables(stream), cursor)
-            )
-        case _:
-            read = cast("ReadsItself", adapter).read
-            return guarded(adapter, partial(read, stream, cursor, work.options))
 
 
 class _Known:
