@@ -3,9 +3,9 @@
 import json
 from datetime import UTC, datetime
 
-import msgspec
 import pytest
 from conftest import aged, plans, refreshed
+from damage import ANYTHING, are_facts_or_rejects, spoiled
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -284,30 +284,8 @@ LINES = [
     entry("session_info", name="n"),
     entry("model_change", modelId="m"),
 ]
-TEXT = st.text(st.characters(exclude_categories=()))  # lone surrogates as well
-ANYTHING = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | TEXT,
-    lambda some: st.lists(some, max_size=3) | st.dictionaries(TEXT, some, max_size=3),
-    max_leaves=5,
-)
-
-
-def places(value, path=()):
-    inner = list(value.items()) if isinstance(value, dict) else []
-    inner = list(enumerate(value)) if isinstance(value, list) else inner
-    for step, held in inner:
-        yield (*path, step)
-        yield from places(held, (*path, step))
 
 
 @given(st.data(), st.sampled_from(LINES), ANYTHING)
 def test_a_damaged_line_is_facts_or_rejects_and_never_a_crash(data, whole, anything):
-    damaged = spot = json.loads(json.dumps(whole))
-    *steps, last = data.draw(st.sampled_from(list(places(whole))))
-    for step in steps:
-        spot = spot[step]
-    spot[last] = anything
-    found, rejects = read(damaged)
-    assert not any("in parse" in reject.reason for reject in rejects)
-    for fact in found:  # every field is of its type
-        msgspec.convert(msgspec.structs.asdict(fact), type(fact))
+    are_facts_or_rejects(*read(spoiled(data, whole, anything)))
