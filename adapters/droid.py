@@ -30,7 +30,7 @@ from agentlake.adapters.sdk.contract import (
 )
 from agentlake.adapters.sdk.decode import Decoder, encode, untyped
 from agentlake.adapters.sdk.scan import files_below
-from agentlake.adapters.sdk.values import json_text
+from agentlake.adapters.sdk.values import json_text, text_of
 from agentlake.models.block import Block
 from agentlake.models.compaction import Compaction
 from agentlake.models.fact import Count, Fact
@@ -288,7 +288,7 @@ def _message(session_id: str, line: Line, name: str) -> Facts:
                 session_id=session_id,
                 message_id=message_id,
                 tool_call_id=block.tool_use_id,
-                text=_text(block.content),
+                text=text_of(block.content),
                 is_error=block.is_error,
                 finished_at=line.timestamp,
             )
@@ -309,14 +309,3 @@ def _kind(said: Said, blocks: list[Content_]) -> str:
     if texts and all(text.lstrip().startswith("<system-reminder>") for text in texts):
         return "meta"
     return "prompt"
-
-
-def _text(content: Any) -> str | None:
-    match content:
-        case None | str():
-            return content
-        case list(parts):
-            texts = [part.get("text") for part in parts if isinstance(part, dict)]
-            return "\n".join(text for text in texts if isinstance(text, str))
-        case other:
-            return json_text(other)

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 from pathlib import PurePath
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from agentlake.adapters.cursor.format import (
     LINE,
@@ -16,7 +16,7 @@ from agentlake.adapters.cursor.format import (
 )
 from agentlake.adapters.cursor.prompts import prompt_blocks, prompt_kind
 from agentlake.adapters.sdk.contract import Keyed, Record, Reject, Table
-from agentlake.adapters.sdk.values import json_text, moment, raw_json
+from agentlake.adapters.sdk.values import moment, raw_json, text_of
 from agentlake.models.block import Block
 from agentlake.models.fact import Fact
 from agentlake.models.message import Message
@@ -108,7 +108,7 @@ def _piece(session_id: str, message_id: str, index: int, piece: Piece) -> Facts:
     call = piece.tool_use_id if is_result else None
     if is_call:
         call = piece.id or f"{message_id}/{index}"
-    answer = _text(piece.content) if is_result else None
+    answer = text_of(piece.content) if is_result else None
     yield Block(
         session_id=session_id,
         message_id=message_id,
@@ -133,17 +133,6 @@ def _piece(session_id: str, message_id: str, index: int, piece: Piece) -> Facts:
             text=answer,
             is_error=piece.is_error,
         )
-
-
-def _text(content: Any) -> str | None:
-    match content:
-        case None | str():
-            return content
-        case list(parts):
-            texts = [part.get("text") for part in parts if isinstance(part, dict)]
-            return "\n".join(text for text in texts if isinstance(text, str))
-        case other:
-            return json_text(other)
 
 
 def turns(data: bytes) -> Iterator[Keyed]:

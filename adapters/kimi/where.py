@@ -7,7 +7,7 @@ from typing import Annotated, Any, NamedTuple, TypeAlias
 import msgspec
 
 from agentlake.adapters.sdk.contract import Reject
-from agentlake.adapters.sdk.values import json_text
+from agentlake.adapters.sdk.values import text_of
 from agentlake.models.block import Block
 from agentlake.models.fact import Fact
 from agentlake.models.message import Message
@@ -140,16 +140,8 @@ def result(where: Where, call_id: str | None, output: Output | None) -> Facts:
         yield Reject("a tool result without the id of its call")
         return
     output = output or Output()
-    match output.output:
-        case None:
-            text = output.message
-        case str(text):
-            pass
-        case list(parts):
-            texts = [part.get("text") for part in parts if isinstance(part, dict)]
-            text = "\n".join(one for one in texts if isinstance(one, str))
-        case other:
-            text = json_text(other)
+    content = output.output
+    text = output.message if content is None else text_of(content)
     failed = output.is_error if output.is_error is not None else output.is_error_
     yield ToolResult(
         session_id=where.session_id,

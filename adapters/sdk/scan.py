@@ -19,7 +19,7 @@ def files_below(root: str) -> list[str]:
         except OSError:
             continue
         for entry in entries:
-            if not _is_folder(entry):
+            if not is_folder(entry):
                 files.append(entry.path)
             elif not entry.is_symlink():
                 folders.append((entry.path, above))
@@ -29,7 +29,8 @@ def files_below(root: str) -> list[str]:
     return files
 
 
-def _is_folder(entry: os.DirEntry[str]) -> bool:
+def is_folder(entry: os.DirEntry[str]) -> bool:
+    """Whether it is one, or a link to one; a link to itself is none."""
     try:
         return entry.is_dir()
     except OSError:  # a link to itself

@@ -33,6 +33,18 @@ def raw_json(value: Any) -> str | None:
     return json_text(value)
 
 
+def text_of(content: Any) -> str | None:
+    """The text of a content: a text, the texts of its parts, or it all as JSON."""
+    match content:
+        case None | str():
+            return content
+        case list(parts):
+            texts = [part.get("text") for part in parts if isinstance(part, dict)]
+            return "\n".join(text for text in texts if isinstance(text, str))
+        case other:
+            return json_text(other)
+
+
 def first_line(text: str | None, limit: int = 200) -> str | None:
     """The first line with something on it, cut to `limit` characters."""
     for line in (text or "").splitlines():

@@ -15,6 +15,7 @@ import msgspec
 import xxhash
 
 from agentlake.adapters.sdk.contract import Stream
+from agentlake.adapters.sdk.scan import is_folder
 from agentlake.pipelines.load.plan import SourcePlan, streams_on_disk
 from agentlake.pipelines.load.signature import Signature, signature_of
 
@@ -240,16 +241,9 @@ def _mtime(folder: str) -> int:
 def _folders_in(folder: str) -> list["os.DirEntry[str]"]:
     try:
         with os.scandir(folder) as found:
-            return [entry for entry in found if _is_folder(entry)]
+            return [entry for entry in found if is_folder(entry)]
     except OSError:
         return []
-
-
-def _is_folder(entry: "os.DirEntry[str]") -> bool:
-    try:
-        return entry.is_dir()
-    except OSError:  # a link to itself
-        return False
 
 
 def _folders_below(top: str) -> Iterator[str]:
