@@ -27,22 +27,7 @@ def replay(connection: Connection, adapter: Adapter, load_id: int) -> int:
     """
     source = adapter.SOURCE
     streams = _streams(connection, source)
-    for fact in FACTS:
-        connection.execute(
-            f"delete from staging.{fact.TABLE} where source = $1", [source]
-        )
-    # A line that was too long to keep has nothing to parse; its reject stays.
-    connection.execute(
-        f"""
-        delete from meta.rejects where source = $1
-        and (stream_id, generation, seq) not in (
-            select (stream_id, generation, seq) from {raw_table(source)}
-            where payload = ''
-        )
-        """,
-        [source],
-    )
-    connection.execute("delete from meta.model_state")
+    _forget_facts(connection, source)
     count = 0
     batch = Batch(source)
 
@@ -81,6 +66,26 @@ def replay(connection: Connection, adapter: Adapter, load_id: int) -> int:
         [source],
     )
     return count
+
+
+def _forget_facts(connection: Connection, source: str) -> None:
+    """Delete what was said of its records, and what the models made of that."""
+    for fact in FACTS:
+        connection.execute(
+            f"delete from staging.{fact.TABLE} where source = $1", [source]
+        )
+    # A line that was too long to keep has nothing to parse; its reject stays.
+    connection.execute(
+        f"""
+        delete from meta.rejects where source = $1
+        and (stream_id, generation, seq) not in (
+            select (stream_id, generation, seq) from {raw_table(source)}
+            where payload = ''
+        )
+        """,
+        [source],
+    )
+    connection.execute("delete from meta.model_state")
 
 
 def _streams(connection: Connection, source: str) -> dict[int, Stream]:
