@@ -23,8 +23,6 @@ from functools import lru_cache
 from itertools import chain
 from pathlib import Path
 
-import msgspec
-
 from agentlake.adapters.claude_code import rows
 from agentlake.adapters.claude_code.facts import At, Facts
 from agentlake.adapters.claude_code.format import ROW, Row
@@ -38,6 +36,7 @@ from agentlake.adapters.sdk.contract import (
 )
 from agentlake.adapters.sdk.decode import untyped
 from agentlake.adapters.sdk.scan import files_below
+from agentlake.adapters.sdk.settings import said_in
 from agentlake.models.fact import Fact
 from agentlake.models.roots import Root
 from agentlake.models.tool_result import Spill
@@ -165,19 +164,10 @@ def _of_row(record: Record, place: At) -> Iterable[Fact | Reject]:
     return facts
 
 
-class _Settings(msgspec.Struct, rename="camel"):
-    cleanup_period_days: float | None = None
-
-
 def health(root: str) -> Health:
     """Transcripts are deleted after 30 days, or what cleanupPeriodDays says."""
     if not Path(root, "projects").is_dir():
         return Health()
-    try:
-        said = msgspec.json.decode(
-            Path(root, "settings.json").read_bytes(), type=_Settings
-        )
-    except (OSError, msgspec.MsgspecError):
-        said = _Settings()
-    days = said.cleanup_period_days
-    return Health(deleted_after_days=30 if days is None else int(days))
+    days = said_in(Path(root, "settings.json"), "cleanupPeriodDays")
+    is_told = isinstance(days, int | float) and not isinstance(days, bool)
+    return Health(deleted_after_days=int(days) if is_told else 30)
