@@ -81,7 +81,12 @@ def adapters() -> dict[str, Adapter]:
 
 def all_later() -> dict[str, Adapter]:
     """The same, but the built-in ones are imported when they are needed."""
-    return later(BUILT_IN, MANIFEST.read_bytes()) | added().adapters
+    return _built_in_later() | added().adapters
+
+
+@cache  # the same ones each time: what is known of a plan hangs on its adapter
+def _built_in_later() -> dict[str, Adapter]:
+    return later(BUILT_IN, MANIFEST.read_bytes())
 
 
 def added() -> Added:

@@ -146,6 +146,22 @@ def test_a_broken_row_is_shown_and_stops_nothing(another):
 
 
 @pytest.mark.slow
+def test_a_model_that_fails_stops_only_what_reads_it(another):
+    another.all("alter table core.usage_steps drop column session_id")
+    result = another.sync()
+    assert not result.success
+    told = result.failure_data_for_node("core").user_failure_data.description
+    assert (
+        'core.usage_steps: Binder Error: Referenced column "session_id" not found'
+        in told
+    )
+    assert "core.usage: not made without core.usage_steps" in told
+    done = made(result)
+    assert {"core/prices", "core/messages", "core/tool_calls"} <= done.keys()
+    assert not {"core/usage", "core/usage_steps"} & done.keys()
+
+
+@pytest.mark.slow
 def test_what_is_wrong_at_the_door_is_shown_until_it_is_gone(another):
     assert made(another.sync("staging/blocks"))["staging/blocks"][THROUGH] == 2
     another.all("update staging.blocks set generation = -1, load_id = 9")

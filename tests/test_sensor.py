@@ -114,6 +114,9 @@ def append(machine):
 def test_everything_once_and_then_nothing(loaded, monkeypatch):
     assert loaded.tick(monkeypatch, 5) == "nothing changed"
     assert loaded.cursor == "{}"  # every tick's row keeps a copy
+    known = dict(sensor._disks)
+    assert loaded.tick(monkeypatch, 5) == "nothing changed"
+    assert sensor._disks == known  # the disk is not listed again from nothing
     sensor._disks.clear()  # another process
     assert loaded.tick(monkeypatch, 5) == "nothing changed"
     loaded.cursor = None

@@ -113,6 +113,22 @@ def test_what_is_there_and_what_comes_is_loaded(watched, poll):
     assert not watched.errors
 
 
+def test_what_the_system_tells_is_enough(watched, monkeypatch):
+    """No look that is due anyway helps; also not after places were looked at again."""
+    monkeypatch.setattr(module, "LOOK_EVERY_S", 10 * PATIENCE_S)
+    monkeypatch.setattr(module, "_PLACES_EVERY_S", 0.1)
+    seen = []
+    places = watched.watching.places
+    monkeypatch.setattr(watched.watching, "places", lambda: seen.append(1) or places())
+    watched.write()
+    with watched.watch():
+        for number in (2, 3):
+            before = len(seen)
+            watched.until(lambda before=before: len(seen) >= before + 2)
+            watched.write()
+            watched.until(lambda number=number: watched.records() == number)
+
+
 def test_an_agent_that_is_installed_later_is_found(watched):
     with watched.watch():
         assert not watched.loads[0].result.report.sources["claude_code"].found

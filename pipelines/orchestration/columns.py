@@ -69,6 +69,7 @@ def _types(connection: Connection, table: str) -> dict[str, str]:
     }
 
 
+@cache
 def raw_schema() -> dg.TableSchema:
     """The columns that every raw table has."""
     with duckdb.connect() as connection:

@@ -124,5 +124,11 @@ def told_plainly() -> Iterator[None]:
     except (UserError, SourceError) as error:
         raise dg.Failure(description=str(error), allow_retries=False) from error
     except duckdb.CatalogException as error:
-        msg = f"{error}\nIf a table does not exist yet: materialize it first."
-        raise dg.Failure(description=msg, allow_retries=False) from error
+        raise dg.Failure(description=said(error), allow_retries=False) from error
+
+
+def said(error: duckdb.Error) -> str:
+    """What DuckDB says, and what helps where it is known."""
+    if isinstance(error, duckdb.CatalogException):
+        return f"{error}\nIf a table does not exist yet: materialize it first."
+    return str(error)

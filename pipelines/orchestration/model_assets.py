@@ -4,7 +4,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import dagster as dg
+import duckdb
 
+from agentlake.models.errors import UserError
 from agentlake.pipelines.orchestration.checks import (
     Promise,
     asset_key,
@@ -12,7 +14,7 @@ from agentlake.pipelines.orchestration.checks import (
     results,
 )
 from agentlake.pipelines.orchestration.columns import OWNERS, Types, model_schema
-from agentlake.pipelines.orchestration.lake import Lake, told_plainly
+from agentlake.pipelines.orchestration.lake import Lake, said
 from agentlake.pipelines.orchestration.raw_assets import code_reference
 from agentlake.pipelines.warehouse.connect import Connection
 from agentlake.pipelines.warehouse.sql_models import (
@@ -24,8 +26,15 @@ from agentlake.pipelines.warehouse.sql_models import (
 
 
 def model_assets(types: Types, binder: Connection) -> list[dg.AssetsDefinition]:
-    """One asset per model. Raises ModelError for a header that is not understood."""
-    return [_model_asset(model, types, binder) for model in models().values()]
+    """One asset per model. Raises ModelError for a header that is not understood.
+
+    One op makes those of a layer: Dagster takes longer over a step than DuckDB over
+    most models.
+    """
+    layers: dict[str, list[Model]] = {}
+    for model in models().values():
+        layers.setdefault(model.name.partition(".")[0], []).append(model)
+    return [_layer(name, found, types, binder) for name, found in layers.items()]
 
 
 def reads(model: Model) -> list[dg.AssetKey]:
@@ -47,16 +56,63 @@ def is_helper(model: Model) -> bool:
     return model.name.partition(".")[2].startswith("_")
 
 
-def _model_asset(model: Model, types: Types, binder: Connection) -> dg.AssetsDefinition:
-    key = asset_key(model.name)
-    promised = promises(model, types[model.name].keys(), binder)
+def _layer(
+    name: str, layer: Sequence[Model], types: Types, binder: Connection
+) -> dg.AssetsDefinition:
+    """The assets of one layer, made in the order in which they read each other."""
+    specs, check_specs = [], []
+    checks: dict[str, dict[dg.AssetCheckKey, Promise]] = {}
+    for model in layer:
+        key = asset_key(model.name)
+        promised = promises(model, types[model.name].keys(), binder)
+        specs.append(_spec(model, promised, types, binder))
+        if is_helper(model):
+            # It is computed as part of what reads it: to count and check it as well
+            # would cost that once more in every run. The tests hold its header true.
+            promised = []
+        checks[model.name] = {dg.AssetCheckKey(key, one.name): one for one in promised}
+        check_specs += [
+            dg.AssetCheckSpec(one.name, asset=key, description=one.description)
+            for one in promised
+        ]
+
+    @dg.multi_asset(name=name, specs=specs, check_specs=check_specs, can_subset=True)
+    def _make(
+        context: dg.AssetExecutionContext, lake: dg.ResourceParam[Lake]
+    ) -> Iterator[Any]:
+        keys = context.selected_asset_keys
+        failed: dict[str, str] = {}
+        for model in layer:
+            asked = [
+                one
+                for key, one in checks[model.name].items()
+                if key in context.selected_asset_check_keys
+            ]
+            if without := failed.keys() & set(model.reads):
+                failed[model.name] = f"not made without {min(without)}"
+                continue
+            try:
+                if asset_key(model.name) in keys:
+                    yield from _refreshed(lake, model, asked)
+                elif asked:
+                    yield from results(lake.connection, model, asked)[1]
+            except UserError as error:  # none can be made
+                raise dg.Failure(description=str(error), allow_retries=False) from error
+            except duckdb.Error as error:  # what does not read it is made all the same
+                failed[model.name] = said(error)
+        if failed:
+            told = "\n".join(f"{name}: {why}" for name, why in failed.items())
+            raise dg.Failure(description=told, allow_retries=False)
+
+    return _make
+
+
+def _spec(
+    model: Model, promised: Sequence[Promise], types: Types, binder: Connection
+) -> dg.AssetSpec:
     never_null = {one.never_null for one in promised if one.never_null}
-    if is_helper(model):
-        # It is computed as part of what reads it: to count and check it as well would
-        # cost that once more in every run. Its header is held true by the tests.
-        promised = []
-    spec = dg.AssetSpec(
-        key,
+    return dg.AssetSpec(
+        asset_key(model.name),
         deps=reads(model),
         description=_description(model),
         group_name=group(model),
@@ -69,32 +125,6 @@ def _model_asset(model: Model, types: Types, binder: Connection) -> dg.AssetsDef
             **code_reference(model.path, "the query"),
         },
     )
-    check_specs = {
-        one.name: dg.AssetCheckSpec(one.name, asset=key, description=one.description)
-        for one in promised
-    }
-
-    @dg.multi_asset(
-        name=model.name.replace(".", "__"),
-        specs=[spec],
-        check_specs=list(check_specs.values()),
-        can_subset=True,
-    )
-    def _refresh(
-        context: dg.AssetExecutionContext, lake: dg.ResourceParam[Lake]
-    ) -> Iterator[Any]:
-        asked = [
-            one
-            for one in promised
-            if check_specs[one.name].key in context.selected_asset_check_keys
-        ]
-        with told_plainly():
-            if key in context.selected_asset_keys:
-                yield from _refreshed(lake, model, asked)
-            else:
-                yield from results(lake.connection, model, asked)[1]
-
-    return _refresh
 
 
 def _refreshed(lake: Lake, model: Model, asked: Sequence[Promise]) -> Iterator[Any]:

@@ -31,7 +31,8 @@ from agentlake.pipelines.orchestration.raw_assets import RECORD, STREAMS, raw_op
 from agentlake.pipelines.orchestration.runs import unfinished
 from agentlake.pipelines.warehouse.sql_models import models
 
-EVERY_S = 5
+EVERY_S = 1
+"""Every turn of the daemon, which takes 5 s: with those 5 it would miss each second."""
 _MOST_NAMED = 50
 """More changed streams than this, and the source is looked at as a whole."""
 _MOST_TOLD = 3
