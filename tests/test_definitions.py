@@ -151,10 +151,7 @@ def test_a_model_that_fails_stops_only_what_reads_it(another):
     result = another.sync()
     assert not result.success
     told = result.failure_data_for_node("core").user_failure_data.description
-    assert (
-        'core.usage_steps: Binder Error: Referenced column "session_id" not found'
-        in told
-    )
+    assert "core.usage_steps: Binder Error: " in told
     assert "core.usage: not made without core.usage_steps" in told
     done = made(result)
     assert {"core/prices", "core/messages", "core/tool_calls"} <= done.keys()
