@@ -300,6 +300,35 @@ def test_a_file_that_is_rewritten_while_it_is_loaded_doubles_nothing(lake, disk)
     quick(lake)
     assert messages(lake) == list(range(1, 10))
     assert raw_rows(lake) == 9
+    assert stream(lake, "generation, records") == (0, 9)
+    is_consistent(lake)
+
+
+def test_a_copy_of_a_file_is_the_file_and_goes_on_in_it(lake, disk):
+    """A generation that began in its middle would hide what stands before it."""
+    for upto in (3, 5, 6):
+        disk.replace(lines(*range(1, upto)))
+        quick(lake)
+    assert quick(lake).total("read") == 0
+    assert messages(lake) == [1, 2, 3, 4, 5]
+    assert stream(lake, "generation, records") == (0, 5)
+    disk.replace(lines(1, 2, 7, 4, 5, 6))
+    quick(lake)
+    assert stream(lake, "generation, records") == (1, 7)
+    is_consistent(lake)
+
+
+def test_half_of_a_copy_hides_no_line_that_comes_twice(lake, disk):
+    disk.write(lines(1, 2, 3, 2))
+    quick(lake)
+    disk.replace(lines(1, 2))
+    quick(lake)
+    disk.append(lines(3))
+    quick(lake)
+    disk.append(lines(2, 2))
+    quick(lake)
+    assert raw_rows(lake) == 5
+    assert stream(lake, "generation, records") == (0, 5)
     is_consistent(lake)
 
 

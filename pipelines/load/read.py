@@ -78,21 +78,30 @@ def _versions(connection: Connection, work: Work) -> Iterator[Piece]:
 
 
 def _lines(connection: Connection, work: Work) -> Iterator[Piece]:
-    before = work.checkpoint
-    cursor = _cursor(before.cursor, jsonl.Cursor)
-    generation = before.generation
+    """The lines after the cursor; all again where it does not fit any more.
+
+    That is a new generation, unless the file is as it was and maybe longer: copied,
+    compressed, or being copied out. What follows the records of a generation is of it
+    as well, for a running total is compared with what stands before it.
+    """
+    generation = work.checkpoint.generation
     keys = _Keys(connection, work)
+    cursor = _cursor(work.checkpoint.cursor, jsonl.Cursor)
+    known_to = cursor.known_to if cursor else 0
     if cursor is not None and not _fits(work, cursor):
         cursor = None
-        generation += 1
-        keys.restart()
+        known_to = keys.restart(generation)
     elif cursor is not None and cursor.offset:
         keys.resume(cursor)
     for batch in jsonl.read(work.path, cursor, settled=work.settled):
         records = list(keys.new_records(batch.lines))
-        waiting = batch.cursor.pending > 0
-        text = msgspec.json.encode(batch.cursor).decode()
-        yield Piece(records, text, generation, waiting=waiting)
+        if records and known_to:
+            generation += records[0].record.seq < known_to
+            known_to = 0
+        known_to = known_to if batch.cursor.line < known_to else 0
+        place = msgspec.structs.replace(batch.cursor, known_to=known_to)
+        text = msgspec.json.encode(place).decode()
+        yield Piece(records, text, generation, waiting=batch.cursor.pending > 0)
 
 
 def _cursor(text: str | None, shape: type[_T]) -> _T | None:
@@ -116,15 +125,25 @@ class _Keys:
         self._occurrences: Counter[str] = Counter()
         self._known: frozenset[str] = frozenset()
         self._resumed_at = 0
+        self._is_other = work.checkpoint.generation > 0
+        """Whether raw may have lines that are not before the cursor on disk."""
 
-    def restart(self) -> None:
-        """The stream is read again from its start: skip what raw has of it."""
-        rows = self._ask(f"select record_key from {self._table} where stream_id = $id")
-        self._known = frozenset(key for (key,) in rows)
+    def restart(self, generation: int) -> int:
+        """The stream is read again from its start: skip what raw has of it.
+
+        How many lines of this generation that is.
+        """
+        rows = self._ask(
+            f"select record_key, generation, seq from {self._table}"
+            " where stream_id = $id"
+        )
+        self._known = frozenset(key for key, *_ in rows)
+        return max((seq + 1 for _, of, seq in rows if of == generation), default=0)
 
     def resume(self, cursor: jsonl.Cursor) -> None:
         """The stream is read on: earlier occurrences are in raw."""
         self._resumed_at = cursor.offset
+        self._is_other |= cursor.known_to > 0
 
     def new_records(self, lines: list[jsonl.Line]) -> Iterator[New]:
         """The lines that raw does not have, as records."""
@@ -153,7 +172,7 @@ class _Keys:
             """,
             hashes=list(hashes),
         )
-        if rows and self._work.checkpoint.generation:
+        if rows and self._is_other:
             self._count_on_disk()
             return
         self._occurrences.update(dict.fromkeys(hashes, 0) | dict(rows))
@@ -165,7 +184,7 @@ class _Keys:
         occurrence a line is that it knows. Rarely needed: most new lines are new.
         """
         resumed_at, self._resumed_at = self._resumed_at, 0
-        self.restart()
+        self.restart(self._work.checkpoint.generation)
         for batch in jsonl.read(self._work.path, None):
             for line in batch.lines:
                 if line.offset >= resumed_at:

@@ -35,6 +35,8 @@ class Cursor(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     tail: str = ""
     pending: int = 0
     """Bytes that follow the last newline."""
+    known_to: int = 0
+    """The line up to which an earlier reading had come, if this one is behind it."""
 
 
 class Line(msgspec.Struct, frozen=True, gc=False):
