@@ -40,8 +40,8 @@ def ticks(home: Path) -> Iterator[tuple[str, float]]:
     """What happened before each tick, and its seconds."""
     places = {"claude_code": ".claude", "codex": ".codex"}
     disks = [
-        Disk(SourcePlan(adapter=adapter, roots=[home / places[source]]))
-        for source, adapter in adapters().items()
+        Disk(SourcePlan(adapter=adapters()[source], roots=[home / place]))
+        for source, place in places.items()
     ]
     recorded = {}
 

@@ -33,9 +33,10 @@ from agentlake.pipelines.cli.table import (
     usd,
     usd_column,
 )
-from agentlake.pipelines.cli.ui import environment, hold
+from agentlake.pipelines.cli.ui import environment
 from agentlake.pipelines.settings import load_settings
 from agentlake.pipelines.warehouse.connect import writing
+from agentlake.pipelines.warehouse.one_ui import hold
 from agentlake.pipelines.warehouse.publish import publish
 from agentlake.sql import SQL_DIR
 
@@ -1011,17 +1012,17 @@ def test_a_second_ui_is_told_who_runs_the_first(fresh, file, what):
     path.parent.mkdir(parents=True, exist_ok=True)
     script = (
         "import sys, time; from pathlib import Path;"
-        "from agentlake.pipelines.cli.ui import hold;"
-        "hold(Path(sys.argv[1]), 3000); print(flush=True); time.sleep(60)"
+        "from agentlake.pipelines.warehouse.one_ui import hold;"
+        "hold(Path(sys.argv[1]), 'x', 'http://a:1'); print(flush=True); time.sleep(60)"
     )
     command = [sys.executable, "-c", script, str(path)]
     with subprocess.Popen(command, stdout=subprocess.PIPE) as first:
         first.stdout.readline()
         assert fresh("ui", "--port", 39_471) == 2
         first.kill()
-    told = f"runs on this {what} (pid {first.pid}, http://127.0.0.1:3000)"
+    told = f"runs on this {what} (pid {first.pid}, http://a:1)"
     assert told in fresh.err
-    hold(path, 3000)  # a killed one is in nobody's way
+    hold(path, "x", "")  # a killed one is in nobody's way
 
 
 def test_the_ui_stops_and_its_state_is_the_warehouse_s_own(fresh, monkeypatch):

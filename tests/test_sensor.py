@@ -212,6 +212,29 @@ def test_a_source_that_is_switched_off_is_not_asked_for(loaded, monkeypatch):
     assert CLAUDE in keys(loaded.tick(monkeypatch, 60))
 
 
+HOLDER = """
+import pathlib, sys
+from agentlake.pipelines.warehouse.one_ui import hold, lock_of
+hold(lock_of(pathlib.Path(sys.argv[1])), "warehouse", "http://127.0.0.1:3000")
+print(flush=True)
+input()
+"""
+
+
+def test_what_an_agentlake_ui_looks_after_is_left_to_it(loaded, monkeypatch):
+    append(loaded)
+    command = [sys.executable, "-c", HOLDER, str(loaded.warehouse)]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe) as holder:
+        holder.stdout.readline()
+        told = loaded.tick(monkeypatch, 5)
+        assert f"(pid {holder.pid}, http://127.0.0.1:3000)" in told
+        monkeypatch.setenv("AGENTLAKE_UI_PID", str(holder.pid))  # it is that one
+        assert CLAUDE in keys(loaded.tick(monkeypatch, 5))
+        holder.communicate(b"\n")
+    assert CLAUDE in keys(loaded.tick(monkeypatch, 30))
+
+
 @pytest.mark.parametrize(
     "status", [DagsterRunStatus.STARTING, DagsterRunStatus.STARTED]
 )

@@ -1,6 +1,5 @@
 """`agentlake ui`: start Dagster in this process's place, on this warehouse."""
 
-import fcntl
 import os
 import shutil
 import signal
@@ -12,6 +11,7 @@ from pathlib import Path
 
 from agentlake.models.errors import UserError
 from agentlake.pipelines.settings import Settings
+from agentlake.pipelines.warehouse.one_ui import PID, hold, lock_of
 
 HOST = "127.0.0.1"
 DEFINITIONS = "agentlake.pipelines.definitions"
@@ -26,10 +26,11 @@ def run(args: Namespace, settings: Settings, environ: Mapping[str, str]) -> int:
     """Become `dagster dev`; does not come back, unless another one is in the way."""
     _refuse_taken(args.port)
     home = dagster_home(settings, environ)
-    hold(home / _HELD, args.port)
-    hold(settings.warehouse.with_name(f".{settings.warehouse.name}.ui"), args.port)
+    url = f"http://{HOST}:{args.port}"
+    hold(home / _HELD, "Dagster folder", url)
+    hold(lock_of(settings.warehouse), "warehouse", url)
     print(
-        f"Dagster on {settings.warehouse}: http://{HOST}:{args.port}"
+        f"Dagster on {settings.warehouse}: {url}"
         f" in up to a minute; Ctrl-C stops it. Its own state is in {home}.",
         file=sys.stderr,
         flush=True,
@@ -43,29 +44,6 @@ def run(args: Namespace, settings: Settings, environ: Mapping[str, str]) -> int:
     os.execve(sys.executable, command, environment(settings, environ, home))  # noqa: S606 - our own Python
 
 
-def hold(path: Path, port: int) -> None:
-    """Be the only `agentlake ui` of this file's folder or warehouse, until we end.
-
-    Dagster, which takes our place, inherits the lock. Raises UserError, which says who
-    has it.
-    """
-    file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        holder = os.read(file, 100).decode()
-        os.close(file)
-        what = "Dagster folder" if path.name == _HELD else "warehouse"
-        msg = (
-            f"another `agentlake ui` runs on this {what} ({holder}); it is at"
-            f" {path.parent}. Use that one, or stop it with Ctrl-C or `kill -INT`."
-        )
-        raise UserError(msg) from None
-    os.ftruncate(file, 0)
-    os.write(file, f"pid {os.getpid()}, http://{HOST}:{port}".encode())
-    os.set_inheritable(file, True)
-
-
 def environment(
     settings: Settings, environ: Mapping[str, str], home: Path
 ) -> dict[str, str]:
@@ -74,6 +52,7 @@ def environment(
         "AGENTLAKE_HOME": str(settings.home),
         "AGENTLAKE_WAREHOUSE": str(settings.warehouse),
         "DAGSTER_HOME": str(home),
+        PID: str(os.getpid()),  # Dagster takes our place
         "PYTHONWARNINGS": ",".join(
             filter(None, (environ.get("PYTHONWARNINGS"), _SUPERSEDED))
         ),

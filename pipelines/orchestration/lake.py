@@ -36,6 +36,7 @@ class Lake:
         self._wait_s = wait_s
         self._busy: UserError | None = None
         self._stack = ExitStack()
+        self._is_changed = False
 
     @cached_property
     def settings(self) -> Settings:
@@ -58,6 +59,7 @@ class Lake:
         except UserError as error:
             self._busy = error
             raise
+        self._is_changed = True
         ensure(connection, names())
         return connection
 
@@ -97,12 +99,13 @@ class Lake:
     def compact(self) -> Compacted:
         """Make the vault small, if it pays: the last that a run asks for."""
         self._stack.close()
+        self._is_changed = True
         return compact(self.settings.warehouse, wait_s=self._wait_s)
 
     def close(self) -> None:
         """Let others have the warehouse, and publish what the run changed."""
         self._stack.close()
-        if "connection" in self.__dict__:  # else the run did not come so far
+        if self._is_changed:  # else the run did not come so far
             publish(self.settings.warehouse, at_leisure=True)
 
 

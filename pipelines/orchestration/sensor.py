@@ -29,6 +29,7 @@ from agentlake.pipelines.orchestration.checks import asset_key
 from agentlake.pipelines.orchestration.lake import Lake
 from agentlake.pipelines.orchestration.raw_assets import RECORD, STREAMS, raw_op
 from agentlake.pipelines.orchestration.runs import unfinished
+from agentlake.pipelines.warehouse.one_ui import another
 from agentlake.pipelines.warehouse.refresh import QUOTES
 from agentlake.pipelines.warehouse.sql_models import models
 
@@ -120,6 +121,8 @@ def tick(
         found = plans(lake.settings, os.environ)
     except UserError as error:
         return dg.SkipReason(str(error))
+    if holder := another(lake.settings.warehouse, os.environ):
+        return dg.SkipReason(f"an `agentlake ui` looks after the warehouse ({holder})")
     made = _made(context.instance, assets) if lake.is_there() else {}
     recorded = {
         plan.adapter.SOURCE: recorded_by(made.get(_raw(plan.adapter.SOURCE)))

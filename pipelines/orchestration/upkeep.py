@@ -17,7 +17,7 @@ from dagster._core.definitions.unresolved_asset_job_definition import (
 
 from agentlake.pipelines.load.health import SourceHealth, told, unloaded
 from agentlake.pipelines.load.plan import look
-from agentlake.pipelines.load.sync import refresh_models, replay_sources
+from agentlake.pipelines.load.sync import replay_sources
 from agentlake.pipelines.orchestration.checks import ERROR, WARN
 from agentlake.pipelines.orchestration.lake import Lake, told_plainly
 from agentlake.pipelines.time_zone import machine_time_zone
@@ -113,8 +113,7 @@ def _bytes(folder: Path) -> int:
 
 
 @dg.op(
-    description="Bring the models up to date with the prices of today's packages, and"
-    " make the file smaller if most of it is free blocks: DuckDB never does."
+    description="Make the file smaller if most of it is free blocks: DuckDB never does."
 )
 def tidy_warehouse(
     context: dg.OpExecutionContext, lake: dg.ResourceParam[Lake]
@@ -124,16 +123,12 @@ def tidy_warehouse(
         if not lake.is_there():
             context.log.info("nothing was loaded yet")
             return
-        refreshed = refresh_models(lake.connection, lake.settings)
         done = lake.compact()
-    changed = sum(one.how != "current" for one in refreshed)
     context.log.info(
-        f"{changed} models brought up to date; {done.before:,} bytes, {done.free:,} of"
-        f" them free, are {done.after:,} now"
+        f"{done.before:,} bytes, {done.free:,} of them free, are {done.after:,} now"
     )
     context.add_output_metadata(
         {
-            "models_refreshed": changed,
             "bytes_before": done.before,
             "bytes_free": done.free,
             "bytes": done.after,
@@ -165,8 +160,8 @@ def parse_again(context: dg.OpExecutionContext, lake: dg.ResourceParam[Lake]) ->
 
 
 @dg.job(
-    description="Delete old runs of Dagster itself, refresh prices, and give back the"
-    " space that the warehouse does not need."
+    description="Delete old runs of Dagster itself, and give back the space that the"
+    " warehouse does not need."
 )
 def housekeeping() -> None:
     """What neither Dagster nor DuckDB does by itself."""
@@ -201,7 +196,7 @@ def schedules(sync: str) -> list[dg.ScheduleDefinition]:
     daily = (
         ("health", "0 4 * * *", "health", "Was something left behind?"),
         ("daily", "15 4 * * *", sync, "Everything once, with all checks and prices."),
-        ("housekeeping", "45 */3 * * *", "housekeeping", "Old runs, prices, space."),
+        ("housekeeping", "45 */3 * * *", "housekeeping", "Old runs and space."),
     )
     return [
         dg.ScheduleDefinition(
