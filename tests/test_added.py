@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import pytest
+from conftest import like
 
 from agentlake.adapters import registry
 from agentlake.adapters.sdk import ready
@@ -15,10 +16,11 @@ from agentlake.pipelines.cli import main
 
 
 @pytest.fixture
-def home(tmp_path):
+def home(tmp_path, empty_warehouse):
     """A home without any agent; what a test adds is forgotten afterwards."""
     home = tmp_path / "me"
-    home.mkdir()
+    (home / ".agentlake").mkdir(parents=True)
+    like(empty_warehouse, home / ".agentlake/agentlake.duckdb")
     yield home
     registry._folders.clear()
     registry._added.cache_clear()
@@ -200,6 +202,7 @@ def test_what_a_kind_of_fact_does_not_allow_is_a_reject(run, home):
     assert "Usage left out: Expected `int` >= 0" in out
 
 
+@pytest.mark.slow
 def test_another_explode_is_tried_on_files_that_were_read(run, home):
     begin(run, home)
     give_history(home)

@@ -1053,6 +1053,7 @@ def test_dagster_sees_the_settings_of_the_command(fresh):
     )
     environ = environment(settings, {"HOME": "/x", "A": "b"}, Path("/y"))
     assert environ.pop("PYTHONWARNINGS").startswith("ignore:Function `dev_command` is")
+    assert environ.pop("AGENTLAKE_UI_PID") == str(os.getpid())
     more = environment(settings, {"PYTHONWARNINGS": "error"}, Path("/y"))
     assert more["PYTHONWARNINGS"].startswith("error,ignore:")
     assert environ == {

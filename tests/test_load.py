@@ -167,6 +167,7 @@ def is_consistent(lake):
 # -- load twice = load once
 
 
+@pytest.mark.slow
 def test_a_second_load_finds_nothing_and_writes_nothing(lake):
     for case in CASES[::7]:
         copied(case, lake.home / case.name)
@@ -646,6 +647,7 @@ def newer(plan):
     return SourcePlan(adapter=Next, roots=plan.roots)
 
 
+@pytest.mark.slow
 def test_a_newer_parser_parses_everything_again_though_the_files_are_gone(lake):
     for case in CASES:
         if case.source in ("claude_code", "codex") and case.name in (

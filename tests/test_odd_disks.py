@@ -66,6 +66,7 @@ MAIN = f"{SESSION}.jsonl".encode()
 GOOD = ("msg_1", 10, 5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "odd",
     [

@@ -1,5 +1,7 @@
 """A refresh in the middle of a load must not hide what the load writes after it."""
 
+import pytest
+
 from agentlake.fixtures import FIXTURES_DIR
 from agentlake.pipelines.load import loader
 from agentlake.pipelines.load.sync import sync
@@ -24,6 +26,7 @@ def calls(warehouse):
         ).fetchall()
 
 
+@pytest.mark.slow
 def test_models_refreshed_after_each_stream_end_as_if_refreshed_once(
     tmp_path, monkeypatch
 ):
@@ -40,6 +43,7 @@ def test_models_refreshed_after_each_stream_end_as_if_refreshed_once(
     ]
 
 
+@pytest.mark.slow
 def test_a_load_that_dies_after_a_refresh_loses_nothing_to_the_next(
     tmp_path, monkeypatch
 ):

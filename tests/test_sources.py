@@ -3,6 +3,7 @@
 import json
 import os
 from decimal import Decimal
+from functools import cache
 
 import pytest
 from conftest import CASES, copied, plans, refreshed
@@ -71,13 +72,22 @@ def _lines(case, path, seq, given, rejects):
 @pytest.mark.parametrize("source", adapters())
 @pytest.mark.parametrize("promise", PROMISES, ids=lambda it: it.__name__)
 def test_an_adapter_keeps_its_promises(promise, source, tmp_path):
+    for at, (adapter, root) in enumerate(all_roots()[source]):
+        scratch = tmp_path / str(at)
+        scratch.mkdir()
+        promise(adapter, root, scratch)
+
+
+@cache
+def all_roots():
+    """Of each source: its roots in the homes of all cases, also of other sources."""
+    found = {source: [] for source in adapters()}
     for case in CASES:
         for plan in plans(case.home):
-            if source == plan.adapter.SOURCE:
-                for at, root in enumerate(plan.roots):
-                    scratch = tmp_path / f"{case.source}.{case.name}{at}"
-                    scratch.mkdir()
-                    promise(plan.adapter, root, scratch)
+            roots = [(plan.adapter, root) for root in plan.roots]
+            found[plan.adapter.SOURCE] += roots
+    assert all(found.values())
+    return found
 
 
 def test_two_sources_never_claim_one_file():

@@ -278,6 +278,7 @@ def test_data_flows_downhill(name):
     assert uphill - FILE_SIZES.get(name, set()) == set()
 
 
+@pytest.mark.slow
 def test_every_model_is_unique_by_its_grain_over_all_cases_at_once(new_lake, tmp_path):
     homes = tmp_path / "homes"
     for case in CASES:
@@ -502,6 +503,7 @@ class World:
             )
 
 
+@pytest.mark.slow
 def test_whatever_ties_sessions_together_a_refresh_equals_a_full_rebuild(lake):
     order = random.Random(4)
     worlds = [

@@ -185,6 +185,7 @@ def test_a_total_is_one_row_and_never_lowered(store):
     assert store.lake.one("select sum(calls) from marts.daily_usage") == 0
 
 
+@pytest.mark.slow
 def test_a_replay_and_a_rebuild_give_what_the_loads_gave(store):
     store.write(
         ("a", "s", "one", 5), ("b", "s", "two", 7), ("t", "s", "", 1, "snapshot")

@@ -60,6 +60,10 @@ def _layer(
     name: str, layer: Sequence[Model], types: Types, binder: Connection
 ) -> dg.AssetsDefinition:
     """The assets of one layer, made in the order in which they read each other."""
+    reads_from: dict[str, set[str]] = {}  # at any distance
+    for model in layer:
+        near = reads_from.keys() & set(model.reads)
+        reads_from[model.name] = near.union(*(reads_from[name] for name in near))
     specs, check_specs = [], []
     checks: dict[str, dict[dg.AssetCheckKey, Promise]] = {}
     for model in layer:
@@ -80,21 +84,23 @@ def _layer(
     def _make(
         context: dg.AssetExecutionContext, lake: dg.ResourceParam[Lake]
     ) -> Iterator[Any]:
-        keys = context.selected_asset_keys
         failed: dict[str, str] = {}
         for model in layer:
+            is_asked = asset_key(model.name) in context.selected_asset_keys
             asked = [
                 one
                 for key, one in checks[model.name].items()
                 if key in context.selected_asset_check_keys
             ]
-            if without := failed.keys() & set(model.reads):
+            if not is_asked and not asked:
+                continue
+            if without := failed.keys() & reads_from[model.name]:
                 failed[model.name] = f"not made without {min(without)}"
                 continue
             try:
-                if asset_key(model.name) in keys:
+                if is_asked:
                     yield from _refreshed(lake, model, asked)
-                elif asked:
+                else:
                     yield from results(lake.connection, model, asked)[1]
             except UserError as error:  # none can be made
                 raise dg.Failure(description=str(error), allow_retries=False) from error

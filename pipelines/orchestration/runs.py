@@ -18,7 +18,10 @@ UNFINISHED = [
     DagsterRunStatus.STARTED,
     DagsterRunStatus.CANCELING,
 ]
-_NEVER_STARTED_S = 300.0
+_NEVER_QUEUED_S = 300.0
+_NEVER_BEGAN_S = 60.0
+"""A process that is to work on a run needs seconds to begin. One that comes later than
+this finds its run failed, and ends."""
 _SLACK_S = 5.0
 
 
@@ -27,9 +30,11 @@ def unfinished(instance: dg.DagsterInstance) -> list[dg.DagsterRun]:
     waiting: list[dg.DagsterRun] = []
     for found in instance.get_run_records(dg.RunsFilter(statuses=UNFINISHED)):
         run = found.dagster_run
-        age = time.time() - found.create_timestamp.timestamp()
-        if run.status == DagsterRunStatus.NOT_STARTED and age > _NEVER_STARTED_S:
+        age = time.time() - found.update_timestamp.timestamp()
+        if run.status == DagsterRunStatus.NOT_STARTED and age > _NEVER_QUEUED_S:
             gone: str | None = "it was never queued: who asked for it is gone"
+        elif run.status == DagsterRunStatus.STARTING and age > _NEVER_BEGAN_S:
+            gone = "it never began: who started its process is gone"
         else:
             gone = _gone(instance, run)
         if gone is None:
