@@ -239,7 +239,7 @@ def test_what_an_agentlake_ui_looks_after_is_left_to_it(loaded, monkeypatch):
     "status", [DagsterRunStatus.STARTING, DagsterRunStatus.STARTED]
 )
 def test_nothing_is_asked_for_while_a_run_is_on_its_way(loaded, monkeypatch, status):
-    monkeypatch.setattr(runs, "_NEVER_BEGAN_S", 1e6)  # the clock of these tests is ahead
+    monkeypatch.setattr(runs, "_NEVER_BEGAN_S", 1e6)  # the clock here is ahead
     append(loaded)
     run = create_run_for_test(loaded.instance, "sync", status=status)
     assert loaded.tick(monkeypatch, 5) == f"run {run.run_id[:8]} is queued or running"
