@@ -10,6 +10,7 @@ from contextlib import ExitStack
 from functools import cached_property
 from pathlib import Path
 
+import hypothesis
 import pytest
 from msgspec.structs import replace
 
@@ -23,6 +24,12 @@ from agentlake.pipelines.warehouse.connect import writing
 from agentlake.pipelines.warehouse.pricing import update_quotes
 from agentlake.pipelines.warehouse.publish import publish, vault_of
 from agentlake.pipelines.warehouse.refresh import refresh
+
+# How long a busy machine takes says nothing about what is tested.
+hypothesis.settings.register_profile(
+    "patient", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+hypothesis.settings.load_profile("patient")
 
 LINEAGE = ("stream_id", "generation", "load_id")
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 from conftest import CASES, plans
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agentlake.adapters import amp, cline_family, copilot_cli, vscode_copilot
@@ -66,7 +66,6 @@ def _damaged(draw, value, anything):
     return value
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(st.data(), st.sampled_from(RECORDS), ANYTHING)
 def test_a_damaged_record_is_facts_or_rejects_and_never_a_crash(data, one, anything):
     adapter, whole = one

@@ -6,7 +6,7 @@ import sqlite3
 import msgspec
 import pytest
 from conftest import CASES, aged, plans
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agentlake.adapters import kilo_cli, opencode, zcode
@@ -235,7 +235,6 @@ def places(value, path=()):
             yield from places(value[step], (*path, step))
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(st.data(), ANYTHING)
 def test_a_damaged_record_is_facts_or_rejects_and_never_a_crash(
     records, data, anything

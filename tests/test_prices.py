@@ -244,9 +244,8 @@ def package_cost(call: Call) -> Decimal:
 
 @settings(
     max_examples=5,
-    deadline=None,
     # The warehouse is emptied by every query, so examples may share it.
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(
     models=st.lists(
