@@ -81,12 +81,12 @@ def adapters() -> dict[str, Adapter]:
 
 def all_later() -> dict[str, Adapter]:
     """The same, but the built-in ones are imported when they are needed."""
-    return _built_in_later() | added().adapters
+    return _built_in_later(MANIFEST.read_bytes()) | added().adapters
 
 
 @cache  # the same ones each time: what is known of a plan hangs on its adapter
-def _built_in_later() -> dict[str, Adapter]:
-    return later(BUILT_IN, MANIFEST.read_bytes())
+def _built_in_later(manifest: bytes) -> dict[str, Adapter]:
+    return later(BUILT_IN, manifest)
 
 
 def added() -> Added:

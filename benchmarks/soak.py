@@ -81,7 +81,17 @@ COMPARED = {
         select source, session_id, name, status, count(*) as rows
         from core.tool_calls group by all
     """,
-    "sessions": "select source, session_id, relation from core.sessions",
+    "sessions": """
+        select source, session_id, relation, count(*) as rows
+        from core.sessions group by all
+    """,
+    "moments of usage": """
+        select source, session_id, called_at, count(*) as rows
+        from core.usage
+        where not is_total and source not in ('droid', 'hermes') group by all
+    """,
+    "blocks": "select source, session_id, type, count(*) from core.blocks group by all",
+    "sources": "select distinct source from core.sessions",
 }
 CALLS = "select coalesce(sum(calls), 0) from marts.daily_usage"
 

@@ -319,6 +319,34 @@ def test_a_copy_of_a_file_is_the_file_and_goes_on_in_it(lake, disk):
     is_consistent(lake)
 
 
+@pytest.mark.parametrize("seen", [b"", row(1)[:20], b"\n"])
+@pytest.mark.parametrize("how", ["write", "replace"])
+def test_a_copy_that_is_seen_before_its_first_line_is_whole_doubles_nothing(
+    lake, disk, how, seen
+):
+    disk.write(lines(1, 2, 3))
+    quick(lake)
+    getattr(disk, how)(seen)
+    assert quick(lake).total("records") == 0
+    disk.replace(lines(1, 2, 3, 4))
+    quick(lake)
+    assert messages(lake) == [1, 2, 3, 4]
+    assert raw_rows(lake) == 4
+    assert stream(lake, "generation, records") == (0, 4)
+    is_consistent(lake)
+
+
+def test_blank_lines_are_no_lines_that_raw_has(lake, disk):
+    disk.write(lines(1, 2, 3, 4, 5))
+    quick(lake)
+    disk.replace(lines(1) + b"\n" + lines(2) + b"\n" + lines(3))
+    quick(lake)
+    disk.append(lines(4, 5))
+    quick(lake)
+    assert raw_rows(lake) == 5
+    is_consistent(lake)
+
+
 def test_half_of_a_copy_hides_no_line_that_comes_twice(lake, disk):
     disk.write(lines(1, 2, 3, 2))
     quick(lake)

@@ -88,17 +88,16 @@ def _lines(connection: Connection, work: Work) -> Iterator[Piece]:
     keys = _Keys(connection, work)
     cursor = _cursor(work.checkpoint.cursor, jsonl.Cursor)
     known_to = cursor.known_to if cursor else 0
-    if cursor is not None and not _fits(work, cursor):
+    if cursor is not None and not (cursor.offset and _fits(work, cursor)):
         cursor = None
         known_to = keys.restart(generation)
-    elif cursor is not None and cursor.offset:
+    elif cursor is not None:
         keys.resume(cursor)
     for batch in jsonl.read(work.path, cursor, settled=work.settled):
         records = list(keys.new_records(batch.lines))
-        if records and known_to:
-            generation += records[0].record.seq < known_to
+        if records and records[0].record.seq < known_to:
+            generation += 1
             known_to = 0
-        known_to = known_to if batch.cursor.line < known_to else 0
         place = msgspec.structs.replace(batch.cursor, known_to=known_to)
         text = msgspec.json.encode(place).decode()
         yield Piece(records, text, generation, waiting=batch.cursor.pending > 0)

@@ -93,14 +93,15 @@ class Lake:
 
     def refresh(self, name: str) -> Refreshed:
         """Bring one model up to date with what it reads."""
-        (done,) = refresh_models(self.connection, self.settings, [name])
-        return done
+        done = refresh_models(self.connection, self.settings, [name])
+        return next(one for one in done if one.model == name)
 
     def compact(self) -> Compacted:
         """Make the vault small, if it pays: the last that a run asks for."""
         self._stack.close()
+        done = compact(self.settings.warehouse, wait_s=self._wait_s)
         self._is_changed = True
-        return compact(self.settings.warehouse, wait_s=self._wait_s)
+        return done
 
     def close(self) -> None:
         """Let others have the warehouse, and publish what the run changed."""
@@ -130,8 +131,8 @@ def told_plainly() -> Iterator[None]:
         raise dg.Failure(description=said(error), allow_retries=False) from error
 
 
-def said(error: duckdb.Error) -> str:
-    """What DuckDB says, and what helps where it is known."""
+def said(error: Exception) -> str:
+    """What the error says, and what helps where it is known."""
     if isinstance(error, duckdb.CatalogException):
         return f"{error}\nIf a table does not exist yet: materialize it first."
     return str(error)

@@ -14,7 +14,7 @@ from agentlake.pipelines.orchestration.checks import (
     results,
 )
 from agentlake.pipelines.orchestration.columns import OWNERS, Types, model_schema
-from agentlake.pipelines.orchestration.lake import Lake, said
+from agentlake.pipelines.orchestration.lake import Lake, said, told_plainly
 from agentlake.pipelines.orchestration.raw_assets import code_reference
 from agentlake.pipelines.warehouse.connect import Connection
 from agentlake.pipelines.warehouse.sql_models import (
@@ -84,6 +84,8 @@ def _layer(
     def _make(
         context: dg.AssetExecutionContext, lake: dg.ResourceParam[Lake]
     ) -> Iterator[Any]:
+        with told_plainly():
+            lake.connection  # noqa: B018 - without it none can be made
         failed: dict[str, str] = {}
         for model in layer:
             is_asked = asset_key(model.name) in context.selected_asset_keys
@@ -102,12 +104,11 @@ def _layer(
                     yield from _refreshed(lake, model, asked)
                 else:
                     yield from results(lake.connection, model, asked)[1]
-            except UserError as error:  # none can be made
-                raise dg.Failure(description=str(error), allow_retries=False) from error
-            except duckdb.Error as error:  # what does not read it is made all the same
+            except (UserError, duckdb.Error) as error:  # it stops no other
                 failed[model.name] = said(error)
         if failed:
             told = "\n".join(f"{name}: {why}" for name, why in failed.items())
+            told += f"\nThe rest of {name} is made, and what comes after it is not."
             raise dg.Failure(description=told, allow_retries=False)
 
     return _make

@@ -11,6 +11,8 @@ from pathlib import Path
 import dagster as dg
 from dagster import DagsterEventType, DagsterRunStatus
 
+from agentlake.pipelines.warehouse.one_ui import PID
+
 UNFINISHED = [
     DagsterRunStatus.QUEUED,
     DagsterRunStatus.NOT_STARTED,
@@ -18,23 +20,25 @@ UNFINISHED = [
     DagsterRunStatus.STARTED,
     DagsterRunStatus.CANCELING,
 ]
+BY = "agentlake/ui"
+"""The tag that says which `agentlake ui` asked for the run, by its process."""
 _NEVER_QUEUED_S = 300.0
-_NEVER_BEGAN_S = 60.0
-"""A process that is to work on a run needs seconds to begin. One that comes later than
-this finds its run failed, and ends."""
 _SLACK_S = 5.0
 
 
 def unfinished(instance: dg.DagsterInstance) -> list[dg.DagsterRun]:
     """The runs that are queued or running; those whose process died are failed."""
     waiting: list[dg.DagsterRun] = []
+    ours = os.environ.get(PID, "")
     for found in instance.get_run_records(dg.RunsFilter(statuses=UNFINISHED)):
         run = found.dagster_run
         age = time.time() - found.update_timestamp.timestamp()
         if run.status == DagsterRunStatus.NOT_STARTED and age > _NEVER_QUEUED_S:
             gone: str | None = "it was never queued: who asked for it is gone"
-        elif run.status == DagsterRunStatus.STARTING and age > _NEVER_BEGAN_S:
-            gone = "it never began: who started its process is gone"
+        elif run.status == DagsterRunStatus.STARTING and run.tags.get(BY, ours) != ours:
+            # Dagster's own monitoring waits for three minutes. Should its process be
+            # there after all, it finds its run failed, and ends.
+            gone = "it never began: who asked for it is gone"
         else:
             gone = _gone(instance, run)
         if gone is None:

@@ -28,8 +28,8 @@ from agentlake.pipelines.load.sync import plans
 from agentlake.pipelines.orchestration.checks import asset_key
 from agentlake.pipelines.orchestration.lake import Lake
 from agentlake.pipelines.orchestration.raw_assets import RECORD, STREAMS, raw_op
-from agentlake.pipelines.orchestration.runs import unfinished
-from agentlake.pipelines.warehouse.one_ui import another
+from agentlake.pipelines.orchestration.runs import BY, unfinished
+from agentlake.pipelines.warehouse.one_ui import PID, another
 from agentlake.pipelines.warehouse.refresh import QUOTES
 from agentlake.pipelines.warehouse.sql_models import models
 
@@ -162,7 +162,10 @@ def tick(
         asset_selection=[*loaded, *_made_from(assets, late)],
         asset_check_keys=[],
         run_config=_run_config(decision.load),
-        tags={"agentlake/why": _why(decision.load, late)},
+        tags={
+            "agentlake/why": _why(decision.load, late),
+            BY: os.environ.get(PID, ""),
+        },
     )
 
 

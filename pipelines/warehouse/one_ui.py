@@ -2,7 +2,9 @@
 
 import fcntl
 import os
+import time
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from agentlake.models.errors import UserError
@@ -24,7 +26,7 @@ def hold(path: Path, what: str, url: str) -> None:
     """
     file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        _lock(file)
     except BlockingIOError:
         holder = os.read(file, 100).decode()
         os.close(file)
@@ -36,6 +38,16 @@ def hold(path: Path, what: str, url: str) -> None:
     os.ftruncate(file, 0)
     os.write(file, f"pid {os.getpid()}, {url}".encode())
     os.set_inheritable(file, True)
+
+
+def _lock(file: int) -> None:
+    """Take the lock; who only asks about it (`another`) has it for an instant."""
+    for _ in range(4):
+        with suppress(BlockingIOError):
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        time.sleep(0.05)
+    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def another(warehouse: Path, environ: Mapping[str, str]) -> str | None:
@@ -53,6 +65,8 @@ def another(warehouse: Path, environ: Mapping[str, str]) -> str | None:
         holder = os.read(file, 100).decode()
         is_ours = holder.startswith(f"pid {environ.get(PID)},")
         return None if is_ours else holder
+    except OSError:  # a place without locks: nobody can be told of anybody
+        return None
     finally:
         os.close(file)
     return None

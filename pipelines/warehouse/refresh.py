@@ -58,17 +58,30 @@ def refresh(
 ) -> list[Refreshed]:
     """Refresh these models, or all, in the order in which they read each other.
 
+    The views that they read are brought up to date as well.
     `prepare_prices` runs before the first model that reads `meta.price_quotes`.
     """
     recall(connection)
     run = _Refresh(connection, prepare_prices)
-    chosen = models() if names is None else {name: models()[name] for name in names}
+    chosen = models().keys() if names is None else _with_views(names)
     try:
         done = [run.one(model) for model in models().values() if model.name in chosen]
         run.make_questions()
     finally:
         run.close()
     return done
+
+
+def _with_views(names: Iterable[str]) -> set[str]:
+    """These models and the views between them and tables: no table of old SQL."""
+    chosen: set[str] = set()
+    waiting = list(names)
+    while waiting:
+        name = waiting.pop()
+        chosen.add(name)
+        near = [models()[it] for it in models()[name].reads if it in models()]
+        waiting += [it.name for it in near if it.is_view and it.name not in chosen]
+    return chosen
 
 
 class _Refresh:

@@ -36,7 +36,7 @@ class Cursor(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     pending: int = 0
     """Bytes that follow the last newline."""
     known_to: int = 0
-    """The line up to which an earlier reading had come, if this one is behind it."""
+    """The line up to which an earlier reading of what seems the same content came."""
 
 
 class Line(msgspec.Struct, frozen=True, gc=False):
