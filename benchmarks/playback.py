@@ -25,10 +25,15 @@ Acts = Iterator[tuple[float, Callable[[], object]]]
 """What to do, and at which second."""
 
 
+_open: dict[Path, sqlite3.Connection] = {}
+"""The databases; an agent keeps its own open as long as it runs."""
+
+
 def play(finished: Path, home: Path, seconds: float, idle: float, seed: int) -> None:
     """Do everything at its time; the home then holds what nobody deleted."""
     rng = Random(seed)
     number = itertools.count()
+    home.mkdir(exist_ok=True)
     waiting: list[tuple[float, int, Callable[[], object]]] = []
     for path in sorted(it for it in finished.rglob("*") if it.is_file()):
         to = home / path.relative_to(finished)
@@ -44,7 +49,7 @@ def play(finished: Path, home: Path, seconds: float, idle: float, seed: int) -> 
 def _acts(path: Path, to: Path, seconds: float, idle: float, rng: Random) -> Acts:
     start = rng.uniform(0, 0.6 * seconds)
     end = start + rng.uniform(0, 0.25 * seconds)
-    to.parent.mkdir(parents=True, exist_ok=True)
+    yield start, lambda: to.parent.mkdir(parents=True, exist_ok=True)
     if path.suffix == ".sql":
         yield from _database(path, to.with_suffix(""), start, end)
     elif path.suffix == ".jsonl":
@@ -62,8 +67,13 @@ def _transcript(path: Path, to: Path, start: float, end: float, rng: Random) -> 
     for number, (low, high) in enumerate(itertools.pairwise([0, *cuts, len(data)])):
         at = start + (end - start) * number / pieces
         yield at, lambda low=low, high=high: _append(to, data[low:high])
-        if rng.random() < 0.02:
+        if rng.random() < 0.03:
             yield at, lambda: _replace(to, to.read_bytes())
+        is_slow = (end - start) / pieces > 20 and number < pieces - 1
+        if is_slow and rng.random() < 0.1:  # copied in place, and seen in the middle
+            cut = rng.choice((0, 10, high // 2))
+            yield at + 1, lambda cut=cut: to.write_bytes(data[:cut])
+            yield at + 15, lambda high=high: to.write_bytes(data[:high])
 
 
 def _afterwards(to: Path, end: float, gone: float, rng: Random) -> Acts:
@@ -74,7 +84,7 @@ def _afterwards(to: Path, end: float, gone: float, rng: Random) -> Acts:
             case "archive":
                 root = next(it for it in to.parents if it.name == ".codex")
                 at = root / "archived_sessions" / to.name
-                at.parent.mkdir(exist_ok=True)
+                yield end, lambda: at.parent.mkdir(exist_ok=True)
                 yield end, lambda: to.rename(at)
             case "compress":
                 at = to.with_name(f"{to.name}.zst")
@@ -95,16 +105,15 @@ def _document(path: Path, to: Path, start: float, rng: Random) -> Acts:
 def _database(script: Path, to: Path, start: float, end: float) -> Acts:
     """Statement by statement, each a commit; what is written stays in the log."""
     statements = list(_statements(script.read_text()))
-    databases: list[sqlite3.Connection] = []
 
     def opened() -> None:
-        databases.append(sqlite3.connect(to, isolation_level=None, timeout=10))
-        databases[0].execute("pragma journal_mode = wal")
+        _open[to] = sqlite3.connect(to, isolation_level=None, timeout=10)
+        _open[to].execute("pragma journal_mode = wal")
 
     yield start, opened
     for number, text in enumerate(statements):
         at = start + (end - start) * number / len(statements)
-        yield at, lambda text=text: databases[0].execute(text)
+        yield at, lambda text=text: _open[to].execute(text)
 
 
 def _statements(script: str) -> Iterator[str]:

@@ -93,6 +93,24 @@ COMPARED = {
     "blocks": "select source, session_id, type, count(*) from core.blocks group by all",
     "sources": "select distinct source from core.sessions",
 }
+FORGOTTEN = """
+import duckdb, sys
+lake = duckdb.connect(sys.argv[1], read_only=True)
+before = lake.execute(sys.argv[2]).fetchall()
+input()
+assert lake.execute(sys.argv[2]).fetchall() == before
+"""
+END_S = 900.0
+"""So long may it take at the end until all is loaded."""
+RAW = "select table_name from duckdb_tables() where database_name = 'live'"
+RAW += " and schema_name = 'raw'"
+DOUBLED = """
+    select 2 * count(*) - count(distinct (stream_id, generation, seq))
+        - count(distinct (stream_id, record_key))
+    from live.raw.{} where stream_id in (
+        select stream_id from live.meta.streams where reader = 'jsonl'
+    )
+"""
 CALLS = "select coalesce(sum(calls), 0) from marts.daily_usage"
 
 
@@ -184,7 +202,7 @@ class Machine:
             {"Content-Type": "application/json"},
         )
         with urllib.request.urlopen(request, timeout=60) as answer:
-            answer.read()
+            assert b'"Workspace"' in answer.read()
 
 
 class Readers:
@@ -211,8 +229,8 @@ class Readers:
             )
         ]
         # Somebody's notebook, left open.
-        with duckdb.connect(str(self._machine.warehouse), read_only=True) as forgotten:
-            forgotten.execute(CALLS)
+        words = [sys.executable, "-c", FORGOTTEN, self._machine.warehouse, CALLS]
+        with subprocess.Popen(words, stdin=subprocess.PIPE) as forgotten:
             for thread in threads:
                 thread.start()
             try:
@@ -221,7 +239,9 @@ class Readers:
                 self._ends.set()
                 for thread in threads:
                     thread.join()
-            forgotten.execute(CALLS)
+            forgotten.communicate(b"\n")
+        if forgotten.returncode:
+            self.wrong.append("the notebook that was left open is broken")
 
     def _repeat(self, what: str, act: Callable[[], None], every: float) -> None:
         while not self._ends.wait(every):
@@ -307,11 +327,18 @@ def differences(machine: Machine, expected: Path) -> list[str]:
     with duckdb.connect() as both:
         for name, path in (("live", machine.warehouse), ("whole", expected)):
             both.execute(f"attach '{path}' as {name} (read_only)")
+        for (table,) in both.execute(RAW).fetchall():
+            ((doubled,),) = both.execute(DOUBLED.format(table)).fetchall()
+            if doubled:
+                found.append(f"raw.{table}: {doubled} lines stand twice")
         for what, query in COMPARED.items():
             rows = {}
             for name in ("live", "whole"):
                 both.execute(f"use {name}")
                 rows[name] = {str(row) for row in both.execute(query).fetchall()}
+            if what == "sources":
+                asked = {case.partition("/")[0] for case in CASES}
+                assert len(rows["whole"]) == len(asked) + 2, rows["whole"]
             print(f"{what}: {len(rows['whole']):,} groups", flush=True)
             found += [
                 f"{what}: only live {row}" for row in rows["live"] - rows["whole"]
@@ -339,15 +366,18 @@ def soak(folder: Path, minutes: float, under: str, megabytes: int, seed: int) ->
             for what in kills(machine, lambda: player.poll() is not None, Random(seed)):
                 died[what.partition(":")[0]] += 1
                 print(f"{time.strftime('%H:%M:%S')} died: {what}", flush=True)
-            while not is_idle(machine):
+            until = time.monotonic() + END_S
+            while not is_idle(machine) and time.monotonic() < until:
                 pass
     finally:
         player.kill()
         machine.kill()
     verified = machine.agentlake("verify")
     expected = folder / "expected.duckdb"
-    machine.agentlake("load", env=machine.environ(at_once, expected))
+    loaded = machine.agentlake("load", env=machine.environ(at_once, expected))
     wrong = [*readers.wrong, *differences(machine, expected)]
+    if loaded.returncode:
+        wrong.append(loaded.stderr)
     if verified.returncode:
         wrong.append(verified.stdout + verified.stderr)
     print(f"died {dict(died)}, asked {dict(readers.asked)}; {len(wrong)} wrong")
