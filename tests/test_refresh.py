@@ -1,12 +1,14 @@
 """A refresh in the middle of a load must not hide what the load writes after it."""
 
 import pytest
+from conftest import refreshed
 
 from agentlake.fixtures import FIXTURES_DIR
 from agentlake.pipelines.load import loader
 from agentlake.pipelines.load.sync import sync
 from agentlake.pipelines.settings import load_settings
 from agentlake.pipelines.warehouse.connect import reading
+from agentlake.pipelines.warehouse.refresh import refresh
 
 
 def settings_for(warehouse):
@@ -63,3 +65,15 @@ def test_a_load_that_dies_after_a_refresh_loses_nothing_to_the_next(
     sync(settings_for(lake), environ={})
     sync(settings_for(tmp_path / "once.duckdb"), environ={})
     assert calls(lake) == calls(tmp_path / "once.duckdb")
+
+
+def test_a_table_is_never_made_from_a_view_of_older_sql(lake):
+    refreshed(lake.connection)
+    lake.connection.execute(
+        "update meta.model_state set fingerprint = 'older'"
+        " where model in ('core._calls', 'core.usage')"
+    )
+    done = {one.model: one.how for one in refresh(lake.connection, ["core.usage"])}
+    assert done["core._calls"] == "view"
+    assert done["core.usage"] == "full"
+    assert "core.usage_steps" not in done  # a table, and not asked for
