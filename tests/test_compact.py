@@ -17,6 +17,8 @@ from agentlake.pipelines.warehouse.connect import BusyError, reading, writing
 from agentlake.pipelines.warehouse.copy_closed import is_done, log_of
 from agentlake.pipelines.warehouse.publish import publish, vault_of
 
+pytestmark = pytest.mark.slow
+
 CATALOG = (
     "select table_name, comment from duckdb_tables() order by all",
     "select table_name, column_name, data_type, is_nullable, comment"
@@ -65,7 +67,6 @@ def content(path):
         return found
 
 
-@pytest.mark.slow
 def test_it_is_small_afterwards_and_everything_is_there(loaded, easily):
     waste(loaded)
     vault = vault_of(loaded)
@@ -120,7 +121,6 @@ def test_who_holds_it_is_named_and_nothing_is_done(tmp_path, easily):
         holder.kill()
 
 
-@pytest.mark.slow
 def test_a_writer_that_comes_meanwhile_waits_and_its_rows_stay(tmp_path, easily):
     path = tmp_path / "lake.duckdb"
     script = """
@@ -151,7 +151,6 @@ for n in range(40):
         ).fetchall() == [(40, 40)]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("after_s", [0.0, 0.05, 0.1, 0.2, 0.3, 0.4])
 def test_a_kill_leaves_it_whole(tmp_path, easily, after_s):
     path = tmp_path / "lake.duckdb"

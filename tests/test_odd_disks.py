@@ -10,6 +10,8 @@ from agentlake.pipelines.load.sync import sync
 from agentlake.pipelines.settings import load_settings
 from agentlake.pipelines.warehouse.connect import reading
 
+pytestmark = pytest.mark.slow
+
 SESSION = "aaaaaaaa-0000-4000-8000-000000000001"
 
 
@@ -66,7 +68,6 @@ MAIN = f"{SESSION}.jsonl".encode()
 GOOD = ("msg_1", 10, 5)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "odd",
     [

@@ -16,6 +16,8 @@ from agentlake.pipelines.load.plan import SourcePlan
 from agentlake.pipelines.load.replay import replay
 from agentlake.pipelines.warehouse.connect import transaction
 
+pytestmark = pytest.mark.slow
+
 ROWS = """
     create table if not exists said (
         id text primary key, chat text, at integer, text text, tokens integer, more text
@@ -185,7 +187,6 @@ def test_a_total_is_one_row_and_never_lowered(store):
     assert store.lake.one("select sum(calls) from marts.daily_usage") == 0
 
 
-@pytest.mark.slow
 def test_a_replay_and_a_rebuild_give_what_the_loads_gave(store):
     store.write(
         ("a", "s", "one", 5), ("b", "s", "two", 7), ("t", "s", "", 1, "snapshot")
