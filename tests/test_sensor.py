@@ -198,6 +198,12 @@ def test_a_warehouse_that_is_gone_is_made_again(loaded, monkeypatch):
         path.unlink(missing_ok=True)
     request = loaded.tick(monkeypatch, 5)
     assert {CLAUDE, CODEX} | MARTS <= keys(request)
+    assert loaded.sync(CODEX).success  # and there that run was killed
+    request = loaded.tick(monkeypatch, 700)
+    assert CODEX not in keys(request)
+    assert {CLAUDE, "core/_calls"} | MARTS <= keys(request)
+    assert loaded.run(request).success
+    assert loaded.tick(monkeypatch, 5) == "nothing changed"
 
 
 def test_a_source_that_is_switched_off_is_not_asked_for(loaded, monkeypatch):

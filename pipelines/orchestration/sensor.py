@@ -2,7 +2,8 @@
 
 Level-triggered: it compares the disk with what the last successful materialization of
 each source recorded, and each model with what it reads. So a failed run, a restart or
-a kill never loses a change. Its cursor holds nothing but back-off.
+a kill never loses a change. Its cursor holds back-off, and which records not to believe
+because their warehouse is gone.
 """
 
 import json
@@ -55,6 +56,8 @@ class _Tried(msgspec.Struct, frozen=True, array_like=True):
 class _Cursor(msgspec.Struct, kw_only=True, omit_defaults=True):
     sources: dict[str, Asked] = {}
     models: _Tried | None = None
+    gone: int = 0
+    """What was made up to this event lay in a warehouse that somebody deleted."""
 
 
 class Asset(msgspec.Struct, frozen=True, kw_only=True):
@@ -123,13 +126,16 @@ def tick(
         return dg.SkipReason(str(error))
     if holder := another(lake.settings.warehouse, os.environ):
         return dg.SkipReason(f"an `agentlake ui` looks after the warehouse ({holder})")
-    made = _made(context.instance, assets) if lake.is_there() else {}
+    cursor = _read(context.cursor)
+    made = _made(context.instance, assets)
+    if not lake.is_there():
+        cursor.gone = max((one.number for one in made.values()), default=0)
+    made = {key: one for key, one in made.items() if one.number > cursor.gone}
     recorded = {
         plan.adapter.SOURCE: recorded_by(made.get(_raw(plan.adapter.SOURCE)))
         for plan in found
     }
     looks = list(_looks(context, found, now))
-    cursor = _read(context.cursor)
     decision = decide(looks, recorded, cursor.sources, now)
     cursor.sources = {
         look.source: ask(
