@@ -69,6 +69,7 @@ def test_what_new_source_writes_is_whole(run, home):
     assert "All promises are kept." in out
 
 
+@pytest.mark.slow
 def test_the_test_that_new_source_writes_passes(run, home):
     begin(run, home)
     done = subprocess.run(

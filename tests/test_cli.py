@@ -682,6 +682,7 @@ def test_a_query_as_parquet(terminal, tmp_path):
     assert [path for path in tmp_path.iterdir() if path.name.endswith(".part")] == []
 
 
+@pytest.mark.slow
 def test_a_query_may_take_so_much_time_and_memory(terminal):
     endless = "select count(*) from range(1000000000) as a, range(1000000) as b"
     assert terminal("sql", endless, "--timeout", "1") == 2
@@ -938,6 +939,7 @@ def test_what_is_gone_from_disk_is_told_and_kept(own):
     assert len(own.json("report", "session", "--json")) == 2
 
 
+@pytest.mark.slow
 def test_verify_finds_a_row_that_should_not_be_there(terminal):
     assert terminal("verify") == 0
     assert "DIFFERENT" not in terminal.out
@@ -964,6 +966,7 @@ def test_verify_of_what_is_not_up_to_date_says_so(terminal):
     assert "nothing was compared" in terminal.err
 
 
+@pytest.mark.slow
 def test_replay_parses_everything_again_and_changes_nothing(terminal):
     query = ["sql", "from core.usage order by all", "--format", "csv"]
     terminal(*query)

@@ -41,6 +41,7 @@ def steps(lake):
     )
 
 
+@pytest.mark.slow
 def test_a_total_counts_on_the_day_on_which_it_was_seen_to_have_grown(
     lake, monkeypatch
 ):

@@ -34,6 +34,7 @@ def conversation(*entries, id="c1", summary=None):
     )
 
 
+@pytest.mark.slow
 def test_what_is_trimmed_summed_up_or_overwritten_stays(lake):
     path = lake.home / ".local/share/amazon-q/data.sqlite3"
     path.parent.mkdir(parents=True)

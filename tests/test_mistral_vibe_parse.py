@@ -48,6 +48,7 @@ def by_session(lake):
     )
 
 
+@pytest.mark.slow
 def test_a_compaction_takes_the_totals_along_and_a_resume_begins_at_0(lake):
     seen(lake, "aaaa", 20, 9000, 400, 4)
     seen(lake, "bbbb", 30, 11500, 650, 5, parent="aaaa")
@@ -70,6 +71,7 @@ def test_a_total_that_does_not_hold_its_origins_is_its_own(lake, prompt, reply, 
     assert by_session(lake) == [("aaaa", 9000, 400), ("bbbb", prompt, reply)]
 
 
+@pytest.mark.slow
 def test_replaying_gives_the_same_totals(lake, monkeypatch):
     seen(lake, "aaaa", 20, 9000, 400, 4)
     seen(lake, "aaaa", 30, 2000, 90, 1)
