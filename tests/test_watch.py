@@ -175,7 +175,7 @@ def test_a_source_that_breaks_stops_no_other(watched, monkeypatch):
         watched.until(lambda: watched.records() == 1)
         watched.write()
         watched.until(lambda: watched.records() == 2)
-        monkeypatch.undo()
+        monkeypatch.setattr(module, "sync_plans", module_sync)
         watched.until(
             lambda: any(one.result.report.sources.get("codex") for one in watched.loads)
         )
