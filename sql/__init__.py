@@ -1,12 +1,12 @@
 """SQL: what the data means. One file, one query, one table or view.
 
-Here:   `core/` (one truth per entity), `marts/` (questions, answered) and
-        `checks/` (queries that return bad rows). The path is the name:
-        `core/messages.sql` makes `core.messages`.
+Here:   `core/` (one truth per entity, in folders by theme), `marts/` (questions,
+        answered) and `checks/` (queries that return bad rows). Layer and file make
+        the name: `core/messages/messages.sql` makes `core.messages`.
 Not:    Jinja, and code that reads files. The runner is
         `pipelines/warehouse`.
-Start:  `README.md` for the header and the naming, `core/messages.sql` for an
-        example. This module only tells Python where the files are.
+Start:  `README.md` for the header and the naming, `core/messages/messages.sql`
+        for an example. This module only tells Python where the files are.
 """
 
 from pathlib import Path

@@ -94,7 +94,7 @@ def warehouse() -> Iterator[duckdb.DuckDBPyConnection]:
         con.execute("set timezone = 'Asia/Kolkata'")  # no result may depend on it
         schema.ensure(con, ())
         con.execute(sql_models.macros())
-        query = (sql_models.SQL / "core" / "prices.sql").read_text()
+        query = (sql_models.SQL / "core" / "usage" / "prices.sql").read_text()
         con.execute(f"create view core.prices as {query}")
         yield con
 

@@ -1,7 +1,8 @@
 """The SQL files as models: what each is called, says of itself and reads.
 
-A model is one file with one query; its path is its name (`sql/core/usage.sql` is
-`core.usage`). What it reads is parsed from the query by DuckDB itself.
+A model is one file with one query; its layer and its file's name are its name:
+`sql/core/usage/usage_copies.sql` is `core.usage_copies`. The folders between sort by
+theme and mean nothing else. What a model reads is parsed from its query by DuckDB.
 """
 
 import hashlib
@@ -127,9 +128,16 @@ def _in_order(found: dict[str, Model]) -> dict[str, Model]:
 
 
 def _files() -> Iterator[tuple[str, Path]]:
+    """Every model's name and file, sorted by name. Raises ModelError for two of one."""
+    found: dict[str, Path] = {}
     for layer in LAYERS:
-        for path in sorted((SQL / layer).glob("*.sql")):
-            yield f"{layer}.{path.stem}", path
+        for path in (SQL / layer).rglob("*.sql"):
+            name = f"{layer}.{path.stem}"
+            if name in found:
+                msg = f"{path} and {found[name]}: two files for {name}. Rename one."
+                raise ModelError(msg)
+            found[name] = path
+    yield from sorted(found.items())
 
 
 def _read_all(parser: duckdb.DuckDBPyConnection) -> Iterator[Model]:
