@@ -8,7 +8,7 @@ PIP    := $(BIN)/python -m pip install -qq --no-compile --disable-pip-version-ch
 LOCKED := --no-deps --require-hashes -r requirements.lock
 
 .DEFAULT_GOAL := help
-.PHONY: help load demo ui test test-slow check fmt-check lint types layers sql fmt accept bench lock notebook docs pages
+.PHONY: help load demo ui test test-slow check fmt-check lint types layers sql fmt accept bench lock notebook docs pages links
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -31,9 +31,9 @@ fmt-check: $(READY)  ## is everything formatted?
 	@$(BIN)/ruff format --check --quiet . && $(BIN)/sqlfmt --check --quiet sql docs/queries
 lint: $(READY)  ## ruff
 	@$(BIN)/ruff check --quiet .
-types: $(READY)  ## mypy, strict
+types: $(READY) links  ## mypy, strict
 	@$(BIN)/mypy
-layers: $(READY)  ## imports go one way
+layers: $(READY) links  ## imports go one way
 	@cd .typing && ../$(BIN)/lint-imports --no-logo ../pyproject.toml
 sql: $(READY)  ## sqlfluff on the models
 	@$(BIN)/sqlfluff lint --disable-progress-bar sql docs/queries
@@ -53,7 +53,6 @@ lock: $(READY)  ## resolve requirements.lock again (ARGS=--upgrade: to the newes
 	    --custom-compile-command "make lock" --quiet --output-file requirements.lock $(ARGS)
 
 # uv needs a fifth of pip's time; pip does it where uv is not to be had, or not let out.
-# .typing shows the tools that do not know our import hook where `agentlake.*` is.
 $(READY): requirements.lock
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("agentlake needs Python 3.11 or newer; \
 	$(PYTHON) is " + sys.version.split()[0] + ". Choose another: make PYTHON=python3.12 ...")'
@@ -62,6 +61,9 @@ $(READY): requirements.lock
 	@{ $(PIP) uv==0.13.9 && $(BIN)/uv pip install --system-certs --compile-bytecode --quiet --python $(BIN)/python $(LOCKED); } || $(PIP) $(LOCKED)
 	@$(PIP) --no-deps --no-build-isolation --editable .
 	@$(BIN)/python -m compileall -q adapters agentlake models pipelines
-	@mkdir -p .typing/agentlake && ln -sfn $(foreach d,adapters fixtures models pipelines sql,../../$(d)) \
-	    $(addprefix ../../agentlake/,__init__.py __main__.py lake.py py.typed) .typing/agentlake/
 	@touch $@
+
+# .typing shows the tools that do not know our import hook where `agentlake.*` is.
+links:
+	@mkdir -p .typing/agentlake && ln -sfn $(foreach d,adapters fixtures models pipelines sql,../../$(d)) \
+	    $(addprefix ../../,$(wildcard agentlake/*.py) agentlake/py.typed) .typing/agentlake/

@@ -30,13 +30,13 @@ from agentlake.adapters.sdk.contract import (
     Stream,
 )
 from agentlake.adapters.sdk.decode import Decoder, Unreadable, untyped
+from agentlake.adapters.sdk.roots import Root
 from agentlake.adapters.sdk.scan import files_below
 from agentlake.adapters.sdk.settings import said_in
 from agentlake.adapters.sdk.values import json_text
 from agentlake.models.block import Block
 from agentlake.models.fact import Count, Fact, Usd
 from agentlake.models.message import Message
-from agentlake.models.roots import Root
 from agentlake.models.session import Session
 from agentlake.models.tool_call import ToolCall
 from agentlake.models.tool_result import ToolResult

@@ -23,9 +23,9 @@ from agentlake.adapters.families.pi.entries import Facts, Makes
 from agentlake.adapters.families.pi.format import Entry
 from agentlake.adapters.families.pi.rules import At
 from agentlake.adapters.sdk.contract import Options, Record, Reject, Stream
+from agentlake.adapters.sdk.roots import Root
 from agentlake.adapters.sdk.scan import files_below
 from agentlake.models.fact import Fact
-from agentlake.models.roots import Root
 from agentlake.models.session import Session
 
 SOURCE = "oh_my_pi"

@@ -22,7 +22,7 @@ from collections.abc import Iterator
 from agentlake.adapters.families.opencode import store
 from agentlake.adapters.families.opencode.store import explode, parse, tables
 from agentlake.adapters.sdk.contract import Options, Stream
-from agentlake.models.roots import Root
+from agentlake.adapters.sdk.roots import Root
 
 __all__ = [
     "PARSER_VERSION",

@@ -23,9 +23,9 @@ from pathlib import Path
 from agentlake.adapters.families.pi import entries, rules
 from agentlake.adapters.families.pi.rules import At
 from agentlake.adapters.sdk.contract import Options, Record, Reject, Stream
+from agentlake.adapters.sdk.roots import Root
 from agentlake.adapters.sdk.scan import files_below
 from agentlake.models.fact import Fact
-from agentlake.models.roots import Root
 
 SOURCE = "pi"
 ROOTS = (

@@ -30,10 +30,10 @@ from agentlake.adapters.sdk.contract import (
     Table,
 )
 from agentlake.adapters.sdk.decode import Decoder
+from agentlake.adapters.sdk.roots import Root
 from agentlake.models.compaction import Compaction
 from agentlake.models.fact import Fact
 from agentlake.models.link import Link
-from agentlake.models.roots import Root
 from agentlake.models.usage import Usage
 
 SOURCE = "zcode"

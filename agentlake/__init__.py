@@ -12,7 +12,7 @@ The code stands beside it and is imported under this name:
 
     agentlake.adapters    what the disk said: one module per agent
     agentlake.models      the rows that adapters yield
-    agentlake.pipelines   load, warehouse, Dagster and the command line
+    agentlake.pipelines   ingest, warehouse, models, Dagster and the command line
     agentlake.sql         what it means: core and marts
 
 Start at `adapters/__init__.py` to add an agent, at `pipelines/__init__.py`
@@ -22,7 +22,7 @@ to follow a load.
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agentlake.models.errors import UserError
+from agentlake.errors import UserError
 
 if TYPE_CHECKING:
     from agentlake.lake import Lake

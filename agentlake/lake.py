@@ -27,9 +27,13 @@ import polars.selectors as cs
 from polars.io.plugins import register_io_source
 
 from agentlake.adapters import registry
-from agentlake.models.errors import UserError
-from agentlake.pipelines.settings import adapters_folder, config_file, load_settings
-from agentlake.pipelines.time_zone import checked_time_zone
+from agentlake.errors import UserError
+from agentlake.pipelines.settings.settings import (
+    adapters_folder,
+    config_file,
+    load_settings,
+)
+from agentlake.pipelines.settings.time_zone import checked_time_zone
 from agentlake.pipelines.warehouse.connect import NAME, attach_published
 
 _TEXT, _COUNT = pl.String(), pl.Int64()

@@ -10,7 +10,7 @@ from agentlake.adapters.registry import adapters
 from agentlake.adapters.sdk.contract import Adapter, Record, Stream
 from agentlake.adapters.sdk.readers import jsonl
 from agentlake.adapters.sdk.run import facts_of
-from agentlake.pipelines.load.signature import signature_of
+from agentlake.pipelines.ingest.signature import signature_of
 
 BARS_MS = {"parse": 50, "append": 10, "unchanged": 1, "discover": 50}
 _PLACES = {"claude_code": ".claude", "codex": ".codex"}

@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from agentlake.adapters.registry import adapters
-from agentlake.pipelines.load.changes import decide, record
-from agentlake.pipelines.load.disk import Disk
-from agentlake.pipelines.load.plan import SourcePlan
+from agentlake.pipelines.ingest.changes import decide, record
+from agentlake.pipelines.ingest.disk import Disk
+from agentlake.pipelines.ingest.plan import SourcePlan
 
 BAR_S = 0.5
 _DAYS = 86_400

@@ -30,7 +30,7 @@ from agentlake.pipelines.orchestration.columns import (
     raw_schema,
     staging_schema,
 )
-from agentlake.pipelines.warehouse.sql_models import models
+from agentlake.pipelines.transform.sql_models import models
 
 DOCS = Path(__file__).parent
 _FIELDS = ("Where", "Seen", "Trap", "Missing")

@@ -17,13 +17,14 @@ from msgspec.structs import replace
 from agentlake.adapters.registry import adapters
 from agentlake.fixtures import FIXTURES_DIR
 from agentlake.models.fact import Fact
-from agentlake.pipelines.load.loader import load
-from agentlake.pipelines.load.plan import SourcePlan
-from agentlake.pipelines.settings import load_settings, resolve_roots
+from agentlake.pipelines.ingest.loader import load
+from agentlake.pipelines.ingest.plan import SourcePlan
+from agentlake.pipelines.prices.update import update_quotes
+from agentlake.pipelines.settings.places import resolve_roots
+from agentlake.pipelines.settings.settings import load_settings
+from agentlake.pipelines.transform.refresh import refresh
 from agentlake.pipelines.warehouse.connect import writing
-from agentlake.pipelines.warehouse.pricing import update_quotes
 from agentlake.pipelines.warehouse.publish import publish, vault_of
-from agentlake.pipelines.warehouse.refresh import refresh
 
 # How long a busy machine takes says nothing about what is tested.
 hypothesis.settings.register_profile(

@@ -12,8 +12,8 @@ import pytest
 from conftest import plans
 
 from agentlake.adapters.sdk.contract import Stream
-from agentlake.pipelines.load import disk
-from agentlake.pipelines.load.changes import (
+from agentlake.pipelines.ingest import disk
+from agentlake.pipelines.ingest.changes import (
     MOST_LISTED,
     Recorded,
     ask,
@@ -23,8 +23,8 @@ from agentlake.pipelines.load.changes import (
     interval,
     record,
 )
-from agentlake.pipelines.load.disk import Disk, Look, Seen
-from agentlake.pipelines.load.plan import SETTLED_AFTER_S, SourcePlan
+from agentlake.pipelines.ingest.disk import Disk, Look, Seen
+from agentlake.pipelines.ingest.plan import SETTLED_AFTER_S, SourcePlan
 
 DAY = disk.FROZEN_AFTER_S
 NOW = 1_800_000_000.0

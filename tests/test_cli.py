@@ -18,7 +18,7 @@ import pytest
 from conftest import CASES, like
 
 from agentlake.adapters.registry import adapters
-from agentlake.models.errors import UserError
+from agentlake.errors import UserError
 from agentlake.pipelines.cli import main
 from agentlake.pipelines.cli.days import day, span
 from agentlake.pipelines.cli.parser import REPORTS, make_parser
@@ -34,7 +34,7 @@ from agentlake.pipelines.cli.table import (
     usd_column,
 )
 from agentlake.pipelines.cli.ui import environment
-from agentlake.pipelines.settings import load_settings
+from agentlake.pipelines.settings.settings import load_settings
 from agentlake.pipelines.warehouse.connect import writing
 from agentlake.pipelines.warehouse.one_ui import hold
 from agentlake.pipelines.warehouse.publish import publish

@@ -17,9 +17,9 @@ from agentlake.pipelines.orchestration.build import build_defs
 from agentlake.pipelines.orchestration.checks import promises
 from agentlake.pipelines.orchestration.columns import bound, model_schema
 from agentlake.pipelines.orchestration.sql_checks import read_checks
+from agentlake.pipelines.transform.sql_models import ModelError, models, read_model
 from agentlake.pipelines.warehouse.connect import reading
 from agentlake.pipelines.warehouse.publish import vault_of
-from agentlake.pipelines.warehouse.sql_models import ModelError, models, read_model
 
 THROUGH = "checked_through_load"
 GRAPH = Path(__file__).with_name("graph.txt")

@@ -6,7 +6,7 @@ import pytest
 from conftest import plans, refreshed
 
 from agentlake.fixtures import FIXTURES_DIR
-from agentlake.pipelines.load.loader import load
+from agentlake.pipelines.ingest.loader import load
 
 DEMO = FIXTURES_DIR / "demo"
 

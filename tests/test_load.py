@@ -13,8 +13,8 @@ from backports import zstd
 from conftest import CASES, aged, copied, plans, refreshed, same, tables
 
 from agentlake.adapters.sdk.readers import jsonl
-from agentlake.pipelines.load.loader import load
-from agentlake.pipelines.load.plan import SourcePlan
+from agentlake.pipelines.ingest.loader import load
+from agentlake.pipelines.ingest.plan import SourcePlan
 from agentlake.pipelines.warehouse.connect import BusyError
 
 SESSION = "aaaaaaaa-0000-4000-8000-000000000001"

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from agentlake.pipelines.load.sync import sync
-from agentlake.pipelines.settings import load_settings
+from agentlake.pipelines.settings.settings import load_settings
+from agentlake.pipelines.sync import sync
 from agentlake.pipelines.warehouse.connect import reading
 
 pytestmark = pytest.mark.slow

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from agentlake.adapters import pi
 from agentlake.adapters.sdk.contract import Record, Stream
 from agentlake.adapters.sdk.run import facts_of
-from agentlake.pipelines.load.loader import load
+from agentlake.pipelines.ingest.loader import load
 
 ME = "0a000000-0000-4000-8000-000000000001"
 FILE = f"2026-09-01T10-00-00-000Z_{ME}.jsonl"

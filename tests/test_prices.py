@@ -27,8 +27,9 @@ from genai_prices.types import (
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from agentlake.pipelines.warehouse import schema, sql_models
-from agentlake.pipelines.warehouse.prices import Offer, PriceRow, fingerprint, quotes
+from agentlake.pipelines.prices.quotes import Offer, PriceRow, fingerprint, quotes
+from agentlake.pipelines.transform import sql_models
+from agentlake.pipelines.warehouse import schema
 
 COSTS = """
 select usage.n, price.price_id, call_cost(usage, price) as cost_usd
@@ -546,7 +547,7 @@ def test_price_ids_are_readable_and_never_meet() -> None:
 
 def test_no_offer_needs_no_package(tmp_path: Path) -> None:
     code = (
-        "import sys; from agentlake.pipelines.warehouse.prices import *;"
+        "import sys; from agentlake.pipelines.prices.quotes import *;"
         "quotes([], {'m': {'alias': 'n'}}); fingerprint({});"
         "sys.exit('genai_prices' in sys.modules)"
     )

@@ -15,9 +15,9 @@ from conftest import like
 from test_load import Disk, lines
 
 from agentlake.pipelines.cli import main
-from agentlake.pipelines.load import loader
-from agentlake.pipelines.load.sync import sync
-from agentlake.pipelines.settings import load_settings
+from agentlake.pipelines.ingest import loader
+from agentlake.pipelines.settings.settings import load_settings
+from agentlake.pipelines.sync import sync
 from agentlake.pipelines.warehouse import copy_closed
 from agentlake.pipelines.warehouse import publish as publishing
 from agentlake.pipelines.warehouse.connect import attach_published, reading, writing

@@ -4,11 +4,11 @@ import pytest
 from conftest import refreshed
 
 from agentlake.fixtures import FIXTURES_DIR
-from agentlake.pipelines.load import loader
-from agentlake.pipelines.load.sync import sync
-from agentlake.pipelines.settings import load_settings
+from agentlake.pipelines.ingest import loader
+from agentlake.pipelines.settings.settings import load_settings
+from agentlake.pipelines.sync import sync
+from agentlake.pipelines.transform.refresh import refresh
 from agentlake.pipelines.warehouse.connect import reading
-from agentlake.pipelines.warehouse.refresh import refresh
 
 
 def settings_for(warehouse):

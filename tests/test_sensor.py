@@ -14,8 +14,8 @@ from machine import Machine, made
 
 from agentlake.pipelines.orchestration import runs, sensor
 from agentlake.pipelines.orchestration.build import build_defs
+from agentlake.pipelines.transform.sql_models import models
 from agentlake.pipelines.warehouse.publish import vault_of
-from agentlake.pipelines.warehouse.sql_models import models
 
 pytestmark = pytest.mark.slow
 

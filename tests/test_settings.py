@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from agentlake.models.errors import UserError
-from agentlake.models.roots import Listed, Root
-from agentlake.pipelines.settings import load_settings, looked_in, resolve_roots
-from agentlake.pipelines.time_zone import checked_time_zone, machine_time_zone
+from agentlake.adapters.sdk.roots import Listed, Root
+from agentlake.errors import UserError
+from agentlake.pipelines.settings.places import looked_in, resolve_roots
+from agentlake.pipelines.settings.settings import load_settings
+from agentlake.pipelines.settings.time_zone import checked_time_zone, machine_time_zone
 
 SOURCES = ["claude_code", "codex"]
 CLAUDE = (

@@ -17,7 +17,7 @@ from agentlake.adapters.sdk.conformance import (
 )
 from agentlake.adapters.sdk.decode import encode
 from agentlake.adapters.sdk.load import manifest
-from agentlake.pipelines.load.loader import load
+from agentlake.pipelines.ingest.loader import load
 
 ACCEPT = os.environ.get("AGENTLAKE_ACCEPT") == "1"
 

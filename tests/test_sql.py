@@ -20,11 +20,11 @@ from conftest import (
 from test_load import THREAD, event, rollout
 
 from agentlake.fixtures import FIXTURES_DIR
-from agentlake.pipelines.load.keyed import KEYED
-from agentlake.pipelines.load.loader import load
+from agentlake.pipelines.ingest.keyed import KEYED
+from agentlake.pipelines.ingest.loader import load
+from agentlake.pipelines.transform.sql_models import models
 from agentlake.pipelines.warehouse.insert import insert_columns
 from agentlake.pipelines.warehouse.publish import vault_of
-from agentlake.pipelines.warehouse.sql_models import models
 
 ACCEPT = os.environ.get("AGENTLAKE_ACCEPT") == "1"
 

@@ -11,9 +11,9 @@ from agentlake.adapters.sdk.contract import Keyed, Stream, Table
 from agentlake.adapters.sdk.decode import Unreadable
 from agentlake.models.message import Message
 from agentlake.models.usage import Usage
-from agentlake.pipelines.load.loader import load
-from agentlake.pipelines.load.plan import SourcePlan
-from agentlake.pipelines.load.replay import replay
+from agentlake.pipelines.ingest.loader import load
+from agentlake.pipelines.ingest.plan import SourcePlan
+from agentlake.pipelines.ingest.replay import replay
 from agentlake.pipelines.warehouse.connect import transaction
 
 pytestmark = pytest.mark.slow

@@ -14,10 +14,10 @@ import pytest
 
 from agentlake.adapters.registry import adapters
 from agentlake.fixtures import FIXTURES_DIR
-from agentlake.pipelines.load import watching as module
-from agentlake.pipelines.load.watching import Watching, is_silent, watch
-from agentlake.pipelines.settings import load_settings
+from agentlake.pipelines import watching as module
+from agentlake.pipelines.settings.settings import load_settings
 from agentlake.pipelines.warehouse.connect import reading, writing
+from agentlake.pipelines.watching import Watching, is_silent, watch
 
 pytestmark = pytest.mark.slow
 
@@ -153,7 +153,7 @@ def test_a_burst_is_few_loads(watched):
 def test_a_source_that_breaks_stops_no_other(watched, monkeypatch):
     """Once while it is looked at, and once while it is loaded."""
     codex = adapters()["codex"]
-    monkeypatch.setattr("agentlake.pipelines.load.sync.all_later", adapters)
+    monkeypatch.setattr("agentlake.pipelines.sync.all_later", adapters)
     shutil.copytree(
         FIXTURES_DIR / "sources/codex/fork_legacy/home",
         watched.home,

@@ -19,8 +19,8 @@ from pathlib import Path
 
 from agentlake.adapters.antigravity import facts
 from agentlake.adapters.sdk.contract import Options, Record, Reject, Stream, Table
+from agentlake.adapters.sdk.roots import Root
 from agentlake.models.fact import Fact
-from agentlake.models.roots import Root
 
 SOURCE = "antigravity"
 ROOTS = (

@@ -21,8 +21,8 @@ from pathlib import Path
 
 from agentlake.adapters.cline_family import sdk_sessions, tasks
 from agentlake.adapters.sdk.contract import Keyed, Options, Record, Reject, Stream
+from agentlake.adapters.sdk.roots import Root
 from agentlake.models.fact import Fact
-from agentlake.models.roots import Root
 
 SOURCE = "cline_family"
 PARSER_VERSION = 1

@@ -35,10 +35,10 @@ from agentlake.adapters.sdk.contract import (
     Stream,
     Table,
 )
+from agentlake.adapters.sdk.roots import Root
 from agentlake.adapters.sdk.scan import files_below
 from agentlake.adapters.sdk.settings import said_in
 from agentlake.models.fact import Fact
-from agentlake.models.roots import Root
 
 SOURCE = "codex"
 ROOTS = (

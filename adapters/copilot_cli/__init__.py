@@ -34,9 +34,9 @@ from agentlake.adapters.sdk.contract import (
     Stream,
     Table,
 )
+from agentlake.adapters.sdk.roots import Root
 from agentlake.adapters.sdk.scan import files_below
 from agentlake.models.fact import Fact
-from agentlake.models.roots import Root
 
 SOURCE = "copilot_cli"
 ROOTS = (

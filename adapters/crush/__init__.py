@@ -20,8 +20,8 @@ from pathlib import Path
 from agentlake.adapters.crush import facts
 from agentlake.adapters.crush.format import MESSAGE, SESSION
 from agentlake.adapters.sdk.contract import Options, Record, Reject, Stream, Table
+from agentlake.adapters.sdk.roots import Listed, Root
 from agentlake.models.fact import Fact
-from agentlake.models.roots import Listed, Root
 
 SOURCE = "crush"
 ROOTS = (

@@ -27,10 +27,10 @@ from agentlake.adapters.sdk.contract import (
     Reject,
     Stream,
 )
+from agentlake.adapters.sdk.roots import Root
 from agentlake.adapters.sdk.scan import files_below
 from agentlake.adapters.sdk.settings import days, said_in
 from agentlake.models.fact import Fact
-from agentlake.models.roots import Root
 
 SOURCE = "gemini_cli"
 ROOTS = (

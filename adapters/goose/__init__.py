@@ -22,9 +22,9 @@ from pathlib import Path
 from agentlake.adapters.goose import facts
 from agentlake.adapters.goose.format import HEAD, LEDGER, LINE, MESSAGE
 from agentlake.adapters.sdk.contract import Options, Record, Reject, Stream, Table
+from agentlake.adapters.sdk.roots import Root
 from agentlake.adapters.sdk.scan import files_below
 from agentlake.models.fact import Fact
-from agentlake.models.roots import Root
 
 SOURCE = "goose"
 ROOTS = (

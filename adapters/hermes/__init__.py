@@ -23,8 +23,8 @@ from pathlib import Path
 from agentlake.adapters.hermes import facts
 from agentlake.adapters.hermes.format import MESSAGE, SESSION, SPENT
 from agentlake.adapters.sdk.contract import Options, Record, Reject, Stream, Table
+from agentlake.adapters.sdk.roots import Root
 from agentlake.models.fact import Fact
-from agentlake.models.roots import Root
 
 SOURCE = "hermes"
 ROOTS = (Root(env="HERMES_HOME", default=("~/.hermes",)),)

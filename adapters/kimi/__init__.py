@@ -32,9 +32,9 @@ from agentlake.adapters.sdk.contract import (
     Stream,
 )
 from agentlake.adapters.sdk.decode import untyped
+from agentlake.adapters.sdk.roots import Root
 from agentlake.adapters.sdk.scan import files_below
 from agentlake.models.fact import Fact
-from agentlake.models.roots import Root
 
 SOURCE = "kimi"
 ROOTS = (

@@ -33,8 +33,8 @@ from agentlake.adapters.sdk.contract import (
     Stream,
     Table,
 )
+from agentlake.adapters.sdk.roots import Root
 from agentlake.models.fact import Fact
-from agentlake.models.roots import Root
 
 SOURCE = "openclaw"
 ROOTS = (

@@ -10,8 +10,8 @@ from typing import Any, Literal, Protocol, TypeAlias
 
 import msgspec
 
+from agentlake.adapters.sdk.roots import Root
 from agentlake.models.fact import Fact
-from agentlake.models.roots import Root
 
 Options: TypeAlias = Mapping[str, Any]
 """The source's own table of the settings file, handed on unread."""

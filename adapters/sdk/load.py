@@ -10,7 +10,7 @@ from typing import cast
 import msgspec
 
 from agentlake.adapters.sdk.contract import Adapter
-from agentlake.models.roots import Root
+from agentlake.adapters.sdk.roots import Root
 
 
 def adapter_from(path: Path) -> Adapter:

@@ -13,7 +13,7 @@ import msgspec
 
 from agentlake.adapters.sdk.contract import Record, Reject
 from agentlake.adapters.sdk.decode import Unreadable
-from agentlake.models.errors import SourceError
+from agentlake.errors import SourceError
 from agentlake.models.fact import Fact
 
 _OWN = str(Path(__file__).parent.parent)

@@ -7,7 +7,7 @@ loaded.
 import inspect
 import re
 
-from agentlake.models.roots import Root
+from agentlake.adapters.sdk.roots import Root
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _FUNCTIONS = {

@@ -34,11 +34,11 @@ from agentlake.adapters.sdk.contract import (
 )
 from agentlake.adapters.sdk.decode import Unreadable, encode, untyped
 from agentlake.adapters.sdk.readers import json_document
+from agentlake.adapters.sdk.roots import Root
 from agentlake.adapters.sdk.values import file_path
 from agentlake.adapters.vscode_copilot import calls, chats
 from agentlake.adapters.vscode_copilot.changes import replayed
 from agentlake.models.fact import Fact
-from agentlake.models.roots import Root
 
 SOURCE = "vscode_copilot"
 PARSER_VERSION = 1

@@ -28,6 +28,7 @@ from agentlake.adapters.sdk.contract import (
     Stream,
     Table,
 )
+from agentlake.adapters.sdk.roots import Root
 from agentlake.adapters.warp import facts, talk
 from agentlake.adapters.warp.format import (
     BLOCK_ROW,
@@ -36,7 +37,6 @@ from agentlake.adapters.warp.format import (
     TASK_ROW,
 )
 from agentlake.models.fact import Fact
-from agentlake.models.roots import Root
 
 SOURCE = "warp"
 _STATE = "${XDG_STATE_HOME:-~/.local/state}"

@@ -20,11 +20,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from agentlake.adapters.sdk.contract import Options, Record, Reject, Stream, Table
+from agentlake.adapters.sdk.roots import Root
 from agentlake.adapters.zed import facts
 from agentlake.adapters.zed.document import thread_of
 from agentlake.adapters.zed.format import ROW
 from agentlake.models.fact import Fact
-from agentlake.models.roots import Root
 
 SOURCE = "zed"
 ROOTS = (

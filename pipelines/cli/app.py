@@ -5,7 +5,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 
-from agentlake.models.errors import UserError
+from agentlake.errors import UserError
 from agentlake.pipelines.cli.parser import make_parser
 
 OK, PROBLEMS, WRONG_USAGE, BROKEN_PIPE, INTERRUPTED = 0, 1, 2, 141, 130
@@ -27,7 +27,7 @@ def main(
             reconfigure(errors="replace")
     try:
         from agentlake.adapters import registry
-        from agentlake.pipelines.settings import (
+        from agentlake.pipelines.settings.settings import (
             adapters_folder,
             config_file,
             load_settings,

@@ -20,10 +20,10 @@ from agentlake.adapters.sdk.contract import (
 from agentlake.adapters.sdk.load import adapter_from
 from agentlake.adapters.sdk.run import place_of_error
 from agentlake.adapters.sdk.shape import what_is_missing
-from agentlake.models.errors import UserError, did_you_mean
+from agentlake.errors import UserError, did_you_mean
 from agentlake.pipelines.cli.new_source import HOMES
 from agentlake.pipelines.cli.table import clean, counted
-from agentlake.pipelines.settings import Settings, adapters_folder
+from agentlake.pipelines.settings.settings import Settings, adapters_folder
 
 _MOST_SHOWN = 5
 _SECTIONS = ("Where:", "Seen:", "Trap:", "Missing:")

@@ -4,7 +4,7 @@ import re
 from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
-from agentlake.models.errors import UserError
+from agentlake.errors import UserError
 
 _LAST_DAYS = re.compile(r"(\d{1,4})d")
 _FIRST, _LAST = date(1970, 1, 1), date(9000, 1, 1)

@@ -8,13 +8,13 @@ from tempfile import TemporaryDirectory
 
 import msgspec
 
+from agentlake.errors import UserError
 from agentlake.fixtures import FIXTURES_DIR
-from agentlake.models.errors import UserError
 from agentlake.pipelines.cli.load import as_table
 from agentlake.pipelines.cli.query import count_days
 from agentlake.pipelines.cli.report import show
-from agentlake.pipelines.load.sync import sync
-from agentlake.pipelines.settings import Settings
+from agentlake.pipelines.settings.settings import Settings
+from agentlake.pipelines.sync import sync
 from agentlake.pipelines.warehouse.connect import reading
 
 _HOME = FIXTURES_DIR / "demo" / "home"

@@ -8,14 +8,14 @@ from zoneinfo import ZoneInfo
 import msgspec
 
 from agentlake.pipelines.cli.table import Column, clean, counted, render, size
-from agentlake.pipelines.load.health import (
+from agentlake.pipelines.health import (
     SOON_DAYS,
     Health,
     SourceHealth,
     Unloaded,
     examine,
 )
-from agentlake.pipelines.settings import Settings
+from agentlake.pipelines.settings.settings import Settings
 
 _MOST_SHOWN = 5
 _COLUMNS = [

@@ -6,8 +6,8 @@ from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from agentlake.models.errors import UserError, did_you_mean
-from agentlake.pipelines.settings import Settings
+from agentlake.errors import UserError, did_you_mean
+from agentlake.pipelines.settings.settings import Settings
 from agentlake.pipelines.warehouse.connect import Connection
 from agentlake.pipelines.warehouse.parquet import write_parquet
 from agentlake.pipelines.warehouse.sandbox import one_question, sandbox

@@ -10,13 +10,13 @@ from pathlib import Path
 
 from agentlake.adapters.registry import added
 from agentlake.adapters.sdk.contract import Stream
-from agentlake.models.errors import UserError
+from agentlake.errors import UserError
 from agentlake.pipelines.cli.places import places
 from agentlake.pipelines.cli.table import Column, clean, count, is_bold, render, size
-from agentlake.pipelines.load.plan import Selects
-from agentlake.pipelines.load.report import LoadReport, SourceReport
-from agentlake.pipelines.load.sync import SyncResult, sync
-from agentlake.pipelines.settings import Settings
+from agentlake.pipelines.ingest.plan import Selects
+from agentlake.pipelines.ingest.report import LoadReport, SourceReport
+from agentlake.pipelines.settings.settings import Settings
+from agentlake.pipelines.sync import SyncResult, sync
 
 _COLUMNS = [
     Column(title="source"),

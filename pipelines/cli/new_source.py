@@ -6,8 +6,8 @@ from argparse import Namespace
 from collections.abc import Mapping
 
 from agentlake.adapters.registry import names
-from agentlake.models.errors import UserError
-from agentlake.pipelines.settings import Settings, adapters_folder
+from agentlake.errors import UserError
+from agentlake.pipelines.settings.settings import Settings, adapters_folder
 
 HOMES = "homes"
 """Below the adapters folder: per source, homes such as its agent would leave."""
@@ -35,7 +35,7 @@ from agentlake.adapters.sdk.scan import files_below
 from agentlake.models.block import Block
 from agentlake.models.fact import Fact
 from agentlake.models.message import Message
-from agentlake.models.roots import Root
+from agentlake.adapters.sdk.roots import Root
 from agentlake.models.usage import Usage
 
 SOURCE = "{name}"

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from agentlake import __version__
-from agentlake.models.errors import did_you_mean
+from agentlake.errors import did_you_mean
 
 REPORTS = ("daily", "session", "model", "project", "tool", "unit")
 _Commands: TypeAlias = "_SubParsersAction[_Parser]"

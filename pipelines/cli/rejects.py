@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from agentlake.pipelines.cli.days import span, today_in
 from agentlake.pipelines.cli.query import as_json, rows
 from agentlake.pipelines.cli.table import Column, first, is_bold, render, terminal_width
-from agentlake.pipelines.settings import Settings
+from agentlake.pipelines.settings.settings import Settings
 from agentlake.pipelines.warehouse.connect import reading
 
 _MOST_ROWS = 50

@@ -3,11 +3,11 @@
 from argparse import Namespace
 from collections.abc import Mapping
 
-from agentlake.models.errors import UserError
+from agentlake.errors import UserError
 from agentlake.pipelines.cli.load import as_json, print_summary
 from agentlake.pipelines.cli.table import Column, count, is_bold, render
-from agentlake.pipelines.load.sync import replay_sources
-from agentlake.pipelines.settings import Settings
+from agentlake.pipelines.settings.settings import Settings
+from agentlake.pipelines.sync import replay_sources
 
 
 def run(args: Namespace, settings: Settings, _: Mapping[str, str]) -> int:

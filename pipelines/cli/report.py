@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
-from agentlake.models.errors import UserError, did_you_mean
+from agentlake.errors import UserError, did_you_mean
 from agentlake.pipelines.cli.days import as_days, span, today_in
 from agentlake.pipelines.cli.query import Row, as_json, count_days, rows
 from agentlake.pipelines.cli.reports import REPORTS, Report, Shown
@@ -22,8 +22,8 @@ from agentlake.pipelines.cli.table import (
     usd,
     usd_column,
 )
-from agentlake.pipelines.settings import Settings
-from agentlake.pipelines.time_zone import checked_time_zone
+from agentlake.pipelines.settings.settings import Settings
+from agentlake.pipelines.settings.time_zone import checked_time_zone
 from agentlake.pipelines.warehouse.connect import Connection, reading
 
 _MOST_ROWS = 50

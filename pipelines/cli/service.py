@@ -5,7 +5,7 @@ from argparse import Namespace
 from collections.abc import Mapping
 from xml.sax.saxutils import escape
 
-from agentlake.pipelines.settings import Settings
+from agentlake.pipelines.settings.settings import Settings
 
 _SYSTEMD = """\
 # Save as ~/.config/systemd/user/{name}.service, then:

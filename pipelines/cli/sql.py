@@ -7,7 +7,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from agentlake.models.errors import UserError
+from agentlake.errors import UserError
 from agentlake.pipelines.cli.query import (
     Row,
     as_text,
@@ -23,7 +23,7 @@ from agentlake.pipelines.cli.table import (
     render,
     terminal_width,
 )
-from agentlake.pipelines.settings import Settings
+from agentlake.pipelines.settings.settings import Settings
 from agentlake.pipelines.warehouse.connect import Connection
 from agentlake.pipelines.warehouse.sandbox import one_question, sandbox
 

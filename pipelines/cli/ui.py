@@ -9,8 +9,8 @@ from argparse import Namespace
 from collections.abc import Mapping
 from pathlib import Path
 
-from agentlake.models.errors import UserError
-from agentlake.pipelines.settings import Settings
+from agentlake.errors import UserError
+from agentlake.pipelines.settings.settings import Settings
 from agentlake.pipelines.warehouse.one_ui import PID, hold, lock_of
 
 HOST = "127.0.0.1"

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 import msgspec
 
 from agentlake.pipelines.cli.table import Column, count, is_bold, render
-from agentlake.pipelines.settings import Settings
-from agentlake.pipelines.warehouse.verify import Verified, verify
+from agentlake.pipelines.settings.settings import Settings
+from agentlake.pipelines.transform.verify import Verified, verify
 
 _COLUMNS = [
     Column(title="table"),

@@ -9,12 +9,12 @@ from pathlib import Path
 from threading import Event
 from zoneinfo import ZoneInfo
 
-from agentlake.models.errors import SourceError, UserError
+from agentlake.errors import SourceError, UserError
 from agentlake.pipelines.cli.load import Progress, print_deferred
 from agentlake.pipelines.cli.table import clean, counted, duration
-from agentlake.pipelines.load.report import LoadReport
-from agentlake.pipelines.load.watching import Loads, Watching, watch
-from agentlake.pipelines.settings import Settings
+from agentlake.pipelines.ingest.report import LoadReport
+from agentlake.pipelines.settings.settings import Settings
+from agentlake.pipelines.watching import Loads, Watching, watch
 
 
 def run(args: Namespace, settings: Settings, environ: Mapping[str, str]) -> int:

@@ -21,7 +21,7 @@ from agentlake.pipelines.orchestration.upkeep import (
     replay,
     schedules,
 )
-from agentlake.pipelines.settings import adapters_folder, config_file
+from agentlake.pipelines.settings.settings import adapters_folder, config_file
 
 
 def build_defs(overrides: Mapping[str, object] | None = None) -> dg.Definitions:

@@ -16,9 +16,9 @@ import dagster as dg
 import duckdb
 import msgspec
 
+from agentlake.pipelines.transform.sql_models import Model, ModelError
 from agentlake.pipelines.warehouse.connect import Connection
 from agentlake.pipelines.warehouse.schema import LONG_TEXT
-from agentlake.pipelines.warehouse.sql_models import Model, ModelError
 
 SHOWN_ROWS = 20
 TRANSCRIPT = LONG_TEXT | {"title"}

@@ -17,14 +17,14 @@ from agentlake.models.fact import Fact
 from agentlake.models.table import FACTS, LINEAGE, columns
 from agentlake.pipelines.orchestration.glossary import GLOSSARY, RAW
 from agentlake.pipelines.orchestration.origins import origin
-from agentlake.pipelines.warehouse.connect import Connection
-from agentlake.pipelines.warehouse.schema import ensure
-from agentlake.pipelines.warehouse.sql_models import (
+from agentlake.pipelines.transform.sql_models import (
     Model,
     ModelError,
     macros,
     models,
 )
+from agentlake.pipelines.warehouse.connect import Connection
+from agentlake.pipelines.warehouse.schema import ensure
 
 OWNERS = ["team:agentlake"]
 """Who made the tables: Dagster shows it, and lets one search by it."""

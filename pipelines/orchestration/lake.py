@@ -9,14 +9,14 @@ import dagster as dg
 import duckdb
 
 from agentlake.adapters.registry import names
-from agentlake.models.errors import SourceError, UserError
-from agentlake.pipelines.load.plan import SourcePlan
-from agentlake.pipelines.load.sync import plans, refresh_models
-from agentlake.pipelines.settings import Settings, load_settings
+from agentlake.errors import SourceError, UserError
+from agentlake.pipelines.ingest.plan import SourcePlan
+from agentlake.pipelines.settings.settings import Settings, load_settings
+from agentlake.pipelines.sync import plans, refresh_models
+from agentlake.pipelines.transform.refresh import Refreshed
 from agentlake.pipelines.warehouse.compact import Compacted, compact
 from agentlake.pipelines.warehouse.connect import BusyError, Connection, writing
 from agentlake.pipelines.warehouse.publish import publish, vault_of
-from agentlake.pipelines.warehouse.refresh import Refreshed
 from agentlake.pipelines.warehouse.schema import ensure
 
 WAIT_S = 600.0

@@ -6,7 +6,7 @@ from typing import Any
 import dagster as dg
 import duckdb
 
-from agentlake.models.errors import UserError
+from agentlake.errors import UserError
 from agentlake.pipelines.orchestration.checks import (
     Promise,
     asset_key,
@@ -16,13 +16,13 @@ from agentlake.pipelines.orchestration.checks import (
 from agentlake.pipelines.orchestration.columns import OWNERS, Types, model_schema
 from agentlake.pipelines.orchestration.lake import Lake, said, told_plainly
 from agentlake.pipelines.orchestration.raw_assets import code_reference
-from agentlake.pipelines.warehouse.connect import Connection
-from agentlake.pipelines.warehouse.sql_models import (
+from agentlake.pipelines.transform.sql_models import (
     MADE_FROM,
     Model,
     fingerprint,
     models,
 )
+from agentlake.pipelines.warehouse.connect import Connection
 
 
 def model_assets(types: Types, binder: Connection) -> list[dg.AssetsDefinition]:

@@ -14,11 +14,11 @@ import dagster as dg
 import msgspec
 
 from agentlake.adapters.sdk.contract import Adapter
-from agentlake.pipelines.load.changes import Recorded, changes, record
-from agentlake.pipelines.load.disk import Disk, name_of
-from agentlake.pipelines.load.loader import load
-from agentlake.pipelines.load.plan import Selects
-from agentlake.pipelines.load.report import SourceReport
+from agentlake.pipelines.ingest.changes import Recorded, changes, record
+from agentlake.pipelines.ingest.disk import Disk, name_of
+from agentlake.pipelines.ingest.loader import load
+from agentlake.pipelines.ingest.plan import Selects
+from agentlake.pipelines.ingest.report import SourceReport
 from agentlake.pipelines.orchestration.checks import SHOWN_ROWS, WARN, as_table, table
 from agentlake.pipelines.orchestration.columns import OWNERS, raw_schema
 from agentlake.pipelines.orchestration.lake import Lake, told_plainly

@@ -14,8 +14,8 @@ from collections.abc import Iterable, Mapping, Sequence
 import dagster as dg
 import msgspec
 
-from agentlake.models.errors import SourceError, UserError
-from agentlake.pipelines.load.changes import (
+from agentlake.errors import SourceError, UserError
+from agentlake.pipelines.ingest.changes import (
     Asked,
     Recorded,
     ask,
@@ -23,16 +23,16 @@ from agentlake.pipelines.load.changes import (
     decide,
     delay,
 )
-from agentlake.pipelines.load.disk import Disk, Look
-from agentlake.pipelines.load.plan import SourcePlan
-from agentlake.pipelines.load.sync import plans
+from agentlake.pipelines.ingest.disk import Disk, Look
+from agentlake.pipelines.ingest.plan import SourcePlan
 from agentlake.pipelines.orchestration.checks import asset_key
 from agentlake.pipelines.orchestration.lake import Lake
 from agentlake.pipelines.orchestration.raw_assets import RECORD, STREAMS, raw_op
 from agentlake.pipelines.orchestration.runs import BY, unfinished
+from agentlake.pipelines.sync import plans
+from agentlake.pipelines.transform.refresh import QUOTES
+from agentlake.pipelines.transform.sql_models import models
 from agentlake.pipelines.warehouse.one_ui import PID, another
-from agentlake.pipelines.warehouse.refresh import QUOTES
-from agentlake.pipelines.warehouse.sql_models import models
 
 EVERY_S = 1
 """Every turn of the daemon, which takes 5 s: with those 5 it would miss each second."""

@@ -22,8 +22,8 @@ from agentlake.pipelines.orchestration.checks import (
     table,
 )
 from agentlake.pipelines.orchestration.lake import Lake, told_plainly
+from agentlake.pipelines.transform.sql_models import SQL, ModelError, tables_read
 from agentlake.pipelines.warehouse.connect import Connection
-from agentlake.pipelines.warehouse.sql_models import SQL, ModelError, tables_read
 
 _FILE = re.compile(
     r"/\*\n(?P<description>.+?)\n\n"

@@ -15,12 +15,12 @@ from dagster._core.definitions.unresolved_asset_job_definition import (
     UnresolvedAssetJobDefinition,
 )
 
-from agentlake.pipelines.load.health import SourceHealth, told, unloaded
-from agentlake.pipelines.load.plan import look
-from agentlake.pipelines.load.sync import replay_sources
+from agentlake.pipelines.health import SourceHealth, told, unloaded
+from agentlake.pipelines.ingest.plan import look
 from agentlake.pipelines.orchestration.checks import ERROR, WARN
 from agentlake.pipelines.orchestration.lake import Lake, told_plainly
-from agentlake.pipelines.time_zone import machine_time_zone
+from agentlake.pipelines.settings.time_zone import machine_time_zone
+from agentlake.pipelines.sync import replay_sources
 
 KEEP_RUNS = 100
 KEEP_FAILED_S = 14 * 86_400.0

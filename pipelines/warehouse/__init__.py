@@ -1,10 +1,10 @@
-"""Warehouse: the DuckDB files, their tables, and the models run over them.
+"""Warehouse: the DuckDB files and the tables in them.
 
-Here:   opening with locks and readable errors, the schema of raw, staging and
-        meta, and the runner that refreshes SQL models by touched keys.
-Not:    reading agents' files, and the SQL of the models itself (`sql/`).
+Here:   opening with locks and readable errors, publishing and compacting, the schema
+        of raw, staging and meta, and what protects a query of the user.
+Not:    reading agents' files (`ingest/`), and the SQL models (`transform/`).
 Rule:   the vault is opened by writers alone, for as long as one job takes: DuckDB
-        lets one process write, or many read. Readers have the published copy.
-Start:  `connect.py`, how a warehouse is opened; `publish.py`, how readers get what
-        was written; then `refresh.py`, how models run.
+        lets one process write, or many read. Clients have the published copy.
+Start:  `connect.py`, how a warehouse is opened; then `publish.py`, how clients get
+        what was written.
 """

@@ -15,7 +15,7 @@ from typing import TypeVar
 
 import duckdb
 
-from agentlake.models.errors import UserError
+from agentlake.errors import UserError
 from agentlake.pipelines.warehouse.copy_closed import log_of
 from agentlake.pipelines.warehouse.publish import adopt, vault_of
 

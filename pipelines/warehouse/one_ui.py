@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from agentlake.models.errors import UserError
+from agentlake.errors import UserError
 
 PID = "AGENTLAKE_UI_PID"
 """The variable by which all processes of an `agentlake ui` know that they are its."""

@@ -12,7 +12,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from agentlake.models.errors import UserError
+from agentlake.errors import UserError
 
 _ROWS = 100_000
 

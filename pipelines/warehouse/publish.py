@@ -12,7 +12,7 @@ import sys
 import time
 from pathlib import Path
 
-from agentlake.models.errors import UserError
+from agentlake.errors import UserError
 from agentlake.pipelines.warehouse import copy_closed
 
 _WAIT_S = 10.0

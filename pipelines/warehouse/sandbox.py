@@ -13,7 +13,7 @@ from threading import Timer
 
 import duckdb
 
-from agentlake.models.errors import UserError
+from agentlake.errors import UserError
 from agentlake.pipelines.warehouse.connect import Connection, reading
 
 MEMORY_GB = 2

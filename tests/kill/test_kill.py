@@ -24,7 +24,7 @@ from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 from conftest import Lake
 from agentlake.adapters.sdk.readers import jsonl
-from agentlake.pipelines.load import write
+from agentlake.pipelines.ingest import write
 import agentlake.pipelines.warehouse.insert
 write.COMMIT_BYTES = 100_000
 jsonl.read.__kwdefaults__["chunk"] = 50_000

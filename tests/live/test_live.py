@@ -21,7 +21,7 @@ import pytest
 
 from agentlake.adapters.sdk.contract import Table
 from agentlake.adapters.sdk.readers import live, sqlite
-from agentlake.pipelines.load.signature import signature_of
+from agentlake.pipelines.ingest.signature import signature_of
 
 NOBODY = 65534
 IS_ROOT = os.geteuid() == 0

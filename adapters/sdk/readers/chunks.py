@@ -20,7 +20,7 @@ from agentlake.adapters.sdk.contract import (
 )
 from agentlake.adapters.sdk.readers import json_document
 from agentlake.adapters.sdk.run import guarded
-from agentlake.models.errors import SourceError
+from agentlake.errors import SourceError
 
 NEEDS: dict[Reader, str] = {
     "json_document": "explode",

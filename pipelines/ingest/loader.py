@@ -14,13 +14,13 @@ from datetime import UTC, datetime
 import msgspec
 
 from agentlake.adapters.sdk.decode import Unreadable
-from agentlake.models.errors import SourceError
-from agentlake.pipelines.load.checkpoint import Checkpoint, known_sources, save
-from agentlake.pipelines.load.plan import Found, Selects, SourcePlan, Work, look
-from agentlake.pipelines.load.read import Piece, pieces
-from agentlake.pipelines.load.replay import replay
-from agentlake.pipelines.load.report import LoadReport, SourceReport
-from agentlake.pipelines.load.write import (
+from agentlake.errors import SourceError
+from agentlake.pipelines.ingest.checkpoint import Checkpoint, known_sources, save
+from agentlake.pipelines.ingest.plan import Found, Selects, SourcePlan, Work, look
+from agentlake.pipelines.ingest.read import Piece, pieces
+from agentlake.pipelines.ingest.replay import replay
+from agentlake.pipelines.ingest.report import LoadReport, SourceReport
+from agentlake.pipelines.ingest.write import (
     Committer,
     HalfWritten,
     Writer,

@@ -17,10 +17,10 @@ import msgspec
 from agentlake.adapters.registry import added, names
 from agentlake.adapters.sdk.contract import Health as Told
 from agentlake.adapters.sdk.run import guarded
-from agentlake.models.errors import SourceError
-from agentlake.pipelines.load.plan import Found, SourcePlan, look
-from agentlake.pipelines.load.sync import plans
-from agentlake.pipelines.settings import Settings
+from agentlake.errors import SourceError
+from agentlake.pipelines.ingest.plan import Found, SourcePlan, look
+from agentlake.pipelines.settings.settings import Settings
+from agentlake.pipelines.sync import plans
 from agentlake.pipelines.warehouse.connect import BusyError, Connection, reading
 from agentlake.pipelines.warehouse.schema import ensure
 

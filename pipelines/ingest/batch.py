@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from agentlake.adapters.sdk.contract import Record, Reject
 from agentlake.models.fact import Fact
 from agentlake.models.table import LINEAGE, columns
-from agentlake.pipelines.load.keyed import GONE
+from agentlake.pipelines.ingest.keyed import GONE
 from agentlake.pipelines.warehouse.connect import Connection
 from agentlake.pipelines.warehouse.schema import raw_table
 
@@ -111,7 +111,7 @@ class Batch:
         }
 
     def _raw(self) -> dict[str, Any]:
-        from agentlake.pipelines.load.arrow import payload_arrays
+        from agentlake.pipelines.ingest.arrow import payload_arrays
 
         values = self._lineage(range(len(self._records)))
         del values["source"]  # the table is the source's own
@@ -130,7 +130,7 @@ class Batch:
         }
 
     def _staging(self, kind: type[Fact]) -> dict[str, Any]:
-        from agentlake.pipelines.load.arrow import REFUSED, fact_arrays, typed
+        from agentlake.pipelines.ingest.arrow import REFUSED, fact_arrays, typed
 
         own = columns(kind)
         try:
@@ -143,7 +143,7 @@ class Batch:
         return lineage | {c.name: values for c, values in zip(own, arrays, strict=True)}
 
     def _drop_bad_facts(self, kind: type[Fact]) -> None:
-        from agentlake.pipelines.load.arrow import REFUSED, fact_arrays
+        from agentlake.pipelines.ingest.arrow import REFUSED, fact_arrays
 
         own = columns(kind)
         good: list[int] = []

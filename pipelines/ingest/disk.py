@@ -16,8 +16,8 @@ import xxhash
 
 from agentlake.adapters.sdk.contract import Stream
 from agentlake.adapters.sdk.scan import is_folder
-from agentlake.pipelines.load.plan import SourcePlan, streams_on_disk
-from agentlake.pipelines.load.signature import Signature, signature_of
+from agentlake.pipelines.ingest.plan import SourcePlan, streams_on_disk
+from agentlake.pipelines.ingest.signature import Signature, signature_of
 
 FROZEN_AFTER_S = 86_400.0
 FROZEN_AT_ONCE = 2_500

@@ -13,7 +13,7 @@ import xxhash
 
 from agentlake.adapters.sdk.contract import Keyed, Record
 from agentlake.adapters.sdk.readers.chunks import NEEDS, chunks
-from agentlake.pipelines.load.plan import Work
+from agentlake.pipelines.ingest.plan import Work
 from agentlake.pipelines.warehouse.connect import Connection, second
 from agentlake.pipelines.warehouse.schema import raw_table
 

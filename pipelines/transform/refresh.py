@@ -13,12 +13,9 @@ from typing import Any
 
 import msgspec
 
-from agentlake.pipelines.warehouse import groups
-from agentlake.pipelines.warehouse.connect import Connection, transaction
-from agentlake.pipelines.warehouse.meta import last_load_id, store, stored
-from agentlake.pipelines.warehouse.narrow import Narrow, literal
-from agentlake.pipelines.warehouse.schema import LONG_TEXT
-from agentlake.pipelines.warehouse.sql_models import (
+from agentlake.pipelines.transform import groups
+from agentlake.pipelines.transform.narrow import Narrow, literal
+from agentlake.pipelines.transform.sql_models import (
     Model,
     fingerprint,
     macros,
@@ -26,6 +23,9 @@ from agentlake.pipelines.warehouse.sql_models import (
     questions,
     recall,
 )
+from agentlake.pipelines.warehouse.connect import Connection, transaction
+from agentlake.pipelines.warehouse.meta import last_load_id, store, stored
+from agentlake.pipelines.warehouse.schema import LONG_TEXT
 
 GROUPS = "meta.session_groups"
 QUOTES = "meta.price_quotes"

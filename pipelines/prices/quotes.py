@@ -20,7 +20,7 @@ from urllib.parse import quote
 
 import msgspec
 
-from agentlake.models.errors import did_you_mean
+from agentlake.errors import did_you_mean
 
 if TYPE_CHECKING:  # it takes a second to import: functions do so when they price
     from genai_prices.types import ModelInfo, ModelPrice

@@ -8,9 +8,9 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
+from agentlake.pipelines.transform.groups import Session
+from agentlake.pipelines.transform.sql_models import Model, macros, models
 from agentlake.pipelines.warehouse.connect import Connection
-from agentlake.pipelines.warehouse.groups import Session
-from agentlake.pipelines.warehouse.sql_models import Model, macros, models
 
 _NAME = "narrow"
 _MOST_LITERALS = 500

@@ -24,23 +24,19 @@ made. Nothing here is slow to import either: every command starts with this file
 """
 
 import os
-import re
-import stat
 import sys
 import tomllib
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
 
-from agentlake.models.errors import UserError, did_you_mean
-from agentlake.models.roots import Root
-from agentlake.pipelines.listed import listed_in
-from agentlake.pipelines.time_zone import checked_time_zone, machine_time_zone
+from agentlake.errors import UserError, did_you_mean
+from agentlake.pipelines.settings.paths import at_home, with_variables
+from agentlake.pipelines.settings.time_zone import checked_time_zone, machine_time_zone
 
 _T = TypeVar("_T")
-_VARIABLE = re.compile(r"\$\{(?P<name>\w+)(?::-(?P<fallback>[^}]*))?\}")
 # The places of platformdirs, worked out here because that library reads os.environ.
 _CONFIG_FOLDER = {
     "darwin": "~/Library/Application Support",
@@ -89,7 +85,7 @@ def config_file(config: Path | None, environ: Mapping[str, str]) -> Path:
     """The settings file: the one asked for, or its place if none is."""
     own_home = _own_home(environ)
     asked = _asked(config, environ, "AGENTLAKE_CONFIG", own_home)
-    folder = Path(_at_home(_with_variables(_CONFIG_FOLDER, environ), own_home))
+    folder = Path(at_home(with_variables(_CONFIG_FOLDER, environ), own_home))
     return asked or folder / "agentlake" / "config.toml"
 
 
@@ -153,89 +149,6 @@ def load_settings(
     )
 
 
-def resolve_roots(
-    roots: Sequence[Root], settings: Settings, source: str, environ: Mapping[str, str]
-) -> list[Path]:
-    """List the existing folders of a source, each once, under its real path.
-
-    The order is that of the user's `roots`, else of the declaration. Two names of
-    one folder (a link, a mount) count once, so that no stream is loaded twice.
-    Whether the source is enabled is for the caller to ask. A file is a place only
-    of a source that has a variable for one.
-    """
-    found: dict[tuple[int, int], Path] = {}
-    kinds = {stat.S_IFDIR} | {stat.S_IFREG for root in roots if root.file_in}
-    listed = next((root.listed for root in roots if root.listed), None)
-    places = list(_places(roots, settings, source, environ))
-    if listed:
-        places += [
-            more
-            for place in places
-            for more in listed_in(
-                place, listed, settings.home, is_other_home=settings.is_other_home
-            )
-        ]
-    for place in places:
-        try:
-            status = place.stat()
-        except (OSError, ValueError):  # not there, not ours to see, or not a path
-            continue
-        if stat.S_IFMT(status.st_mode) in kinds:
-            found.setdefault((status.st_dev, status.st_ino), place.resolve())
-    return list(found.values())
-
-
-def looked_in(
-    roots: Sequence[Root], settings: Settings, source: str, environ: Mapping[str, str]
-) -> list[str]:
-    """List every place of a source, found or not, for "not found (looked in ...)"."""
-    places = dict.fromkeys(_places(roots, settings, source, environ))
-    if settings.is_other_home:
-        return [str(place) for place in places]
-    return [
-        str(Path("~", place.relative_to(settings.home)))
-        if place.is_relative_to(settings.home)
-        else str(place)
-        for place in places
-    ]
-
-
-def _places(
-    roots: Sequence[Root], settings: Settings, source: str, environ: Mapping[str, str]
-) -> Iterator[Path]:
-    """Give every place in order: the user's, else each root's variable or default."""
-    if settings.is_other_home:
-        environ = {}
-    chosen = settings.source(source).roots
-    if chosen is not None:
-        strip = next((root.strip for root in roots if root.strip), None)
-        roots = [Root(default=chosen, strip=strip)]
-    for root in roots:
-        moved = environ.get(root.env, "").strip() if root.env else ""
-        if not moved:
-            texts = [_with_variables(text, environ) for text in root.default]
-        elif Path(moved).is_dir():  # a comma may be part of a folder's name
-            texts = [moved]
-        else:
-            texts = [text.strip() for text in moved.split(",") if text.strip()]
-        folder = _with_variables(root.file_in or "", environ)
-        for text in texts:
-            place = Path(
-                _at_home(folder, settings.home), _at_home(text, settings.home)
-            ).absolute()
-            yield place.parent if place.name == root.strip else place
-
-
-def _with_variables(text: str, environ: Mapping[str, str]) -> str:
-    """Put the values of `${NAME:-fallback}`; only our own declarations have such."""
-    return _VARIABLE.sub(lambda m: environ.get(m["name"]) or m["fallback"] or "", text)
-
-
-def _at_home(text: str, home: Path) -> str:
-    is_at_home = text == "~" or text.startswith(("~/", f"~{os.sep}"))
-    return f"{home}{text[1:]}" if is_at_home else text
-
-
 def _own_home(environ: Mapping[str, str]) -> Path:
     home = environ.get("USERPROFILE" if os.name == "nt" else "HOME")
     return Path(home).absolute() if home else Path.home()
@@ -246,12 +159,12 @@ def _asked(
 ) -> Path | None:
     """Give the flag's path, else the variable's; relative to the current folder."""
     text = str(flag) if flag is not None else environ.get(name, "").strip()
-    return Path(_at_home(text, own_home)).absolute() if text else None
+    return Path(at_home(text, own_home)).absolute() if text else None
 
 
 def _absolute(text: str, home: Path, file: Path, key: str) -> Path:
     """Refuse a relative path: a file has no current folder that one could mean."""
-    path = Path(_at_home(text, home))
+    path = Path(at_home(text, home))
     if not path.is_absolute():
         message = f'{file}: {key}: "{text}" must be absolute or start with ~/'
         raise UserError(message)

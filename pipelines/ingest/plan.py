@@ -16,14 +16,14 @@ import msgspec
 
 from agentlake.adapters.sdk.contract import Adapter, Options, Reader, Stream
 from agentlake.adapters.sdk.run import guarded
-from agentlake.models.errors import SourceError, did_you_mean
-from agentlake.pipelines.load.checkpoint import (
+from agentlake.errors import SourceError, did_you_mean
+from agentlake.pipelines.ingest.checkpoint import (
     Checkpoint,
     checkpoints,
     new_checkpoint,
     stream_id,
 )
-from agentlake.pipelines.load.signature import Signature, signature_of
+from agentlake.pipelines.ingest.signature import Signature, signature_of
 from agentlake.pipelines.warehouse.connect import Connection
 
 SETTLED_AFTER_S = 3600

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from agentlake.models.roots import Listed
+from agentlake.adapters.sdk.roots import Listed
 
 _HOME = re.compile(r"(?:[A-Za-z]:)?[\\/](?:(?:home|Users)[\\/][^\\/]+|root)[\\/]")
 _MOST = 16 << 20

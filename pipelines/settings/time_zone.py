@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from zoneinfo import ZoneInfo, available_timezones
 
-from agentlake.models.errors import UserError, did_you_mean
+from agentlake.errors import UserError, did_you_mean
 
 
 def checked_time_zone(name: str, said_in: str) -> str:

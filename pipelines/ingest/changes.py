@@ -12,8 +12,8 @@ from operator import xor
 
 import msgspec
 
-from agentlake.pipelines.load.disk import FROZEN_AFTER_S, Look, Seen
-from agentlake.pipelines.load.plan import SETTLED_AFTER_S
+from agentlake.pipelines.ingest.disk import FROZEN_AFTER_S, Look, Seen
+from agentlake.pipelines.ingest.plan import SETTLED_AFTER_S
 
 MOST_LISTED = 100
 """Streams that a record of a whole load lists; it has the others only together."""

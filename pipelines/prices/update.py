@@ -9,16 +9,16 @@ from importlib import import_module
 from threading import Thread
 from typing import Any
 
-from agentlake.models.errors import UserError
-from agentlake.pipelines.warehouse.connect import Connection, transaction
-from agentlake.pipelines.warehouse.meta import last_load_id
-from agentlake.pipelines.warehouse.prices import (
+from agentlake.errors import UserError
+from agentlake.pipelines.prices.quotes import (
     Offer,
     PriceRow,
     fingerprint,
     quotes,
 )
-from agentlake.pipelines.warehouse.refresh import QUOTES
+from agentlake.pipelines.transform.refresh import QUOTES
+from agentlake.pipelines.warehouse.connect import Connection, transaction
+from agentlake.pipelines.warehouse.meta import last_load_id
 
 # All that can be asked for: a model is named by the usage, by its turn or by a message
 # of its branch, a provider by the usage or by its session.

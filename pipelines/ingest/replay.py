@@ -9,9 +9,9 @@ from agentlake.adapters.sdk.contract import Adapter, Record, Reject, Stream
 from agentlake.adapters.sdk.run import facts_of
 from agentlake.models.fact import Fact
 from agentlake.models.table import FACTS
-from agentlake.pipelines.load.batch import Batch, Place, insert
-from agentlake.pipelines.load.keyed import GONE, KEYED
-from agentlake.pipelines.load.supersede import Parsed, survivors
+from agentlake.pipelines.ingest.batch import Batch, Place, insert
+from agentlake.pipelines.ingest.keyed import GONE, KEYED
+from agentlake.pipelines.ingest.supersede import Parsed, survivors
 from agentlake.pipelines.warehouse.connect import Connection, second
 from agentlake.pipelines.warehouse.schema import raw_table
 

@@ -15,7 +15,7 @@ from agentlake.models.message import Message
 from agentlake.models.session import Session
 from agentlake.models.table import FACTS
 from agentlake.models.usage import Usage
-from agentlake.pipelines.load.batch import Place
+from agentlake.pipelines.ingest.batch import Place
 from agentlake.pipelines.warehouse.connect import Connection
 from agentlake.pipelines.warehouse.schema import raw_table
 

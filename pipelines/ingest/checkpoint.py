@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from agentlake.adapters.sdk.contract import Stream
-from agentlake.pipelines.load.signature import Signature
+from agentlake.pipelines.ingest.signature import Signature
 from agentlake.pipelines.warehouse.connect import Connection
 
 

@@ -25,13 +25,13 @@ import watchfiles
 from watchfiles import Change
 
 from agentlake.adapters.sdk.contract import Stream
-from agentlake.models.errors import SourceError, UserError
-from agentlake.pipelines.load.changes import Asked, Recorded, ask, decide, record
-from agentlake.pipelines.load.disk import Disk, Look, name_of
-from agentlake.pipelines.load.loader import OnProgress
-from agentlake.pipelines.load.plan import Selects
-from agentlake.pipelines.load.sync import OnRefresh, SyncResult, plans, sync_plans
-from agentlake.pipelines.settings import Settings
+from agentlake.errors import SourceError, UserError
+from agentlake.pipelines.ingest.changes import Asked, Recorded, ask, decide, record
+from agentlake.pipelines.ingest.disk import Disk, Look, name_of
+from agentlake.pipelines.ingest.loader import OnProgress
+from agentlake.pipelines.ingest.plan import Selects
+from agentlake.pipelines.settings.settings import Settings
+from agentlake.pipelines.sync import OnRefresh, SyncResult, plans, sync_plans
 
 POLL_S = 1.0
 """How often the disk is looked at where nothing tells that it changed."""

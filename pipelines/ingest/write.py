@@ -8,12 +8,12 @@ import msgspec
 from agentlake.adapters.sdk.contract import Adapter
 from agentlake.adapters.sdk.run import facts_of
 from agentlake.models.fact import Fact
-from agentlake.pipelines.load.batch import Batch, Place, Tables, insert
-from agentlake.pipelines.load.checkpoint import Checkpoint, save
-from agentlake.pipelines.load.keyed import GONE
-from agentlake.pipelines.load.read import New
-from agentlake.pipelines.load.report import COUNTS, LoadReport
-from agentlake.pipelines.load.supersede import gone_facts, has_bill, supersede
+from agentlake.pipelines.ingest.batch import Batch, Place, Tables, insert
+from agentlake.pipelines.ingest.checkpoint import Checkpoint, save
+from agentlake.pipelines.ingest.keyed import GONE
+from agentlake.pipelines.ingest.read import New
+from agentlake.pipelines.ingest.report import COUNTS, LoadReport
+from agentlake.pipelines.ingest.supersede import gone_facts, has_bill, supersede
 from agentlake.pipelines.warehouse.connect import Connection, transaction
 
 COMMIT_BYTES = 48 << 20

@@ -14,14 +14,14 @@ from tempfile import TemporaryDirectory
 import duckdb
 import msgspec
 
-from agentlake.models.errors import UserError
-from agentlake.pipelines.warehouse.connect import Connection, attach_published
-from agentlake.pipelines.warehouse.sql_models import (
+from agentlake.errors import UserError
+from agentlake.pipelines.transform.sql_models import (
     Model,
     fingerprint,
     macros,
     models,
 )
+from agentlake.pipelines.warehouse.connect import Connection, attach_published
 
 _ASIDE = "aside"
 _STANDING = "standing"

@@ -12,19 +12,20 @@ from pathlib import Path
 import msgspec
 
 from agentlake.adapters.registry import all_later
-from agentlake.models.errors import UserError, did_you_mean
-from agentlake.pipelines.load.loader import OnProgress, load
-from agentlake.pipelines.load.plan import Selects, SourcePlan
-from agentlake.pipelines.load.replay import replay
-from agentlake.pipelines.load.report import LoadReport, SourceReport
-from agentlake.pipelines.load.write import record_load
-from agentlake.pipelines.settings import Settings, looked_in, resolve_roots
+from agentlake.errors import UserError, did_you_mean
+from agentlake.pipelines.ingest.loader import OnProgress, load
+from agentlake.pipelines.ingest.plan import Selects, SourcePlan
+from agentlake.pipelines.ingest.replay import replay
+from agentlake.pipelines.ingest.report import LoadReport, SourceReport
+from agentlake.pipelines.ingest.write import record_load
+from agentlake.pipelines.prices.quotes import check, fingerprint
+from agentlake.pipelines.prices.update import prepare, update_quotes
+from agentlake.pipelines.settings.places import looked_in, resolve_roots
+from agentlake.pipelines.settings.settings import Settings
+from agentlake.pipelines.transform.refresh import Refreshed, refresh
 from agentlake.pipelines.warehouse.connect import Connection, transaction, writing
 from agentlake.pipelines.warehouse.meta import last_load_id, store, stored
-from agentlake.pipelines.warehouse.prices import check, fingerprint
-from agentlake.pipelines.warehouse.pricing import prepare, update_quotes
 from agentlake.pipelines.warehouse.publish import publish, publish_meanwhile
-from agentlake.pipelines.warehouse.refresh import Refreshed, refresh
 from agentlake.pipelines.warehouse.schema import ensure
 from agentlake.sql import SQL_DIR
 

@@ -13,8 +13,8 @@ import xxhash
 
 from agentlake.adapters.sdk.contract import Record, Reject
 from agentlake.adapters.sdk.readers import document, jsonl
-from agentlake.pipelines.load.keyed import KEYED, versions
-from agentlake.pipelines.load.plan import Work
+from agentlake.pipelines.ingest.keyed import KEYED, versions
+from agentlake.pipelines.ingest.plan import Work
 from agentlake.pipelines.warehouse.connect import Connection, second
 from agentlake.pipelines.warehouse.schema import raw_table
 
