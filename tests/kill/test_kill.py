@@ -8,8 +8,8 @@ import time
 from contextlib import contextmanager
 
 import pytest
-from conftest import same
-from test_load import is_consistent, lines, rollout
+from support.transcripts import lines, rollout
+from support.warehouses import is_consistent, same
 
 pytestmark = pytest.mark.slow
 
@@ -22,7 +22,6 @@ NURSERY = """
 import os, signal, sys, time
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
-from conftest import Lake
 from agentlake.adapters.sdk.readers import jsonl
 from agentlake.pipelines.ingest import write
 import agentlake.pipelines.warehouse.insert
