@@ -30,7 +30,7 @@ __all__ = [
 
 SOURCE = "kilo_cli"
 ROOTS = (Root(default=("${XDG_DATA_HOME:-~/.local/share}/kilo",)),)
-PARSER_VERSION = 1
+PARSER_VERSION = 2
 
 _DATABASE = re.compile(r"kilo(?:-[\w.-]+)?\.db", re.ASCII)
 

@@ -30,7 +30,7 @@ from agentlake.models.session import Session
 
 SOURCE = "oh_my_pi"
 ROOTS = (Root(default=("~/.omp/agent",), strip="sessions"),)
-PARSER_VERSION = 1
+PARSER_VERSION = 2
 
 
 def discover(root: str, options: Options) -> Iterator[Stream]:

@@ -37,7 +37,7 @@ __all__ = [
 SOURCE = "opencode"
 _DATA = "${XDG_DATA_HOME:-~/.local/share}/opencode"
 ROOTS = (Root(default=(_DATA,)), Root(default=(), env="OPENCODE_DB", file_in=_DATA))
-PARSER_VERSION = 1
+PARSER_VERSION = 2
 
 _DATABASE = re.compile(r"opencode(?:-[\w.-]+)?\.db", re.ASCII)
 

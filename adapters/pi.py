@@ -32,7 +32,7 @@ ROOTS = (
     Root(env="PI_CODING_AGENT_DIR", default=("~/.pi/agent",), strip="sessions"),
     Root(env="PI_CODING_AGENT_SESSION_DIR", default=()),
 )
-PARSER_VERSION = 1
+PARSER_VERSION = 2
 
 
 def discover(root: str, options: Options) -> Iterator[Stream]:

@@ -37,7 +37,7 @@ from agentlake.models.link import Link
 from agentlake.models.usage import Usage
 
 SOURCE = "zcode"
-PARSER_VERSION = 1
+PARSER_VERSION = 2
 _DATABASE = "cli/db/db.sqlite"
 _USAGE_DAYS = 30
 ROOTS = (
@@ -47,7 +47,7 @@ ROOTS = (
 )
 
 _LEDGER, _MESSAGE = 2, 1
-"""How far a row of model_usage is trusted, and what a message says of itself."""
+"""Precedence of a row of model_usage, and of what a message reports of itself."""
 _MESSAGE_TIME = "(select time_created from message where message.id = part.message_id)"
 TABLES = (
     Table(
@@ -161,7 +161,7 @@ def _usage(data: bytes) -> Iterator[Fact | Reject]:
             message_id=row.assistant_message_id,
             usage_key=row.id,
             scope=row.assistant_message_id,
-            trust=_LEDGER,
+            precedence=_LEDGER,
             provider=row.provider_id,
             model=row.model_id,
             called_at=rules.moment(row.started_at or row.completed_at),
@@ -204,7 +204,7 @@ def _message(record: Record) -> Iterator[Fact | Reject]:
     """As OpenCode's, but a row of model_usage says better what it cost."""
     for fact in store.parse(record):
         if isinstance(fact, Usage):
-            yield replace(fact, scope=fact.message_id, trust=_MESSAGE)
+            yield replace(fact, scope=fact.message_id, precedence=_MESSAGE)
         elif not isinstance(fact, Compaction):  # the part of its own says more
             yield fact
 

@@ -37,8 +37,8 @@ class Message(Fact, frozen=True, kw_only=True, gc=False, omit_defaults=True):
     git_branch: str | None = None
     client_version: str | None = None
     entrypoint: str | None = None
-    trust: int | None = None
-    """Where several stores tell one session, only messages of the highest count."""
+    precedence: int | None = None
+    """Where several stores hold one session, only messages of the highest count."""
     team: str | None = None
     agent_type: str | None = None
     label: str | None = None

@@ -27,18 +27,20 @@ class Usage(Fact, frozen=True, kw_only=True, gc=False, omit_defaults=True):
     turn_id: str | None = None
     kind: str = "call"
     """call: the numbers of one request; counter: a running total with the last
-    request's numbers beside it; record: the vendor's own per-response record;
-    snapshot: a total that newer ones of the same `usage_key` replace; rest: the total
-    of a `scope`, of which only counts what its other rows do not show; leg: what the
-    end of a run told, of itself or of the session so far, with the number of requests
-    in `amount`; reply: the output of a reply, whose other tokens only the leg tells."""
+    request's numbers beside it; response: the vendor's own record of one response;
+    snapshot: a total that newer ones of the same `usage_key` replace; scope_total: the
+    total of a `scope`, of which only the remainder counts that its other rows do not
+    show; run_segment: what the end of a run reported, of itself or of the session so
+    far, with the number of requests in `amount`; reply_output: the output of a reply,
+    whose other tokens only the run segment reports."""
     usage_key: str | None = None
     """Identity of the call, or of the total, where the ids above are none: copies of
     one call have the same."""
     scope: str | None = None
-    """What this is evidence of. Where one scope is told in several ways, only the
-    rows of the highest `trust` count."""
-    trust: int | None = None
+    """What this is evidence of. Where several places report one scope, only the rows
+    of the highest `precedence` count; they supersede the others."""
+    precedence: int | None = None
+    """How exact this place is, compared with the others that report its scope."""
     call_part: str = ""
     """Which extra request of the call this is (`advisor:0`); "" is the call itself."""
     provider: str | None = None

@@ -138,7 +138,7 @@ def usage(thread: str, name: str, booked: Booked) -> Facts:
         message_id=message_id,
         usage_key=booking,
         scope=message_id or booking,
-        trust=2 if event else 1,
+        precedence=2 if event else 1,
         model=model,
         called_at=at,
         input_tokens=entered,

@@ -33,7 +33,7 @@ ROOTS = (
         strip="conversations",
     ),
 )
-PARSER_VERSION = 1
+PARSER_VERSION = 2
 
 _STEP = """(
     select metadata from steps where idx = (

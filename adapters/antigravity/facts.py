@@ -154,7 +154,7 @@ def _message(
         role=role,
         kind=kind,
         sent_at=at,
-        trust=STEPS,
+        precedence=STEPS,
     )
 
 
@@ -244,7 +244,7 @@ def typed(record: Record) -> Facts:
             kind="command" if line.type == "slash_command" else "prompt",
             sent_at=from_epoch(line.timestamp),
             cwd=line.workspace or None,
-            trust=HISTORY,
+            precedence=HISTORY,
         )
         yield _block(line.conversation_id, message_id, 0, "text", text=line.display)
     yield from rejects

@@ -45,7 +45,7 @@ USAGE_ROW, STEP_ROW = Decoder(UsageRow), Decoder(StepRow)
 CONVERSATION_ROW, TYPED = Decoder(ConversationRow), Decoder(Typed)
 
 STEPS, HISTORY = 2, 1
-"""How far a store is trusted with a conversation that both of them tell."""
+"""Precedence of each store, where both hold one conversation."""
 
 USER, ANSWER = 14, 15
 """Types of steps; those of other types are work of tools."""

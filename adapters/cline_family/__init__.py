@@ -25,7 +25,7 @@ from agentlake.adapters.sdk.roots import Root
 from agentlake.models.fact import Fact
 
 SOURCE = "cline_family"
-PARSER_VERSION = 1
+PARSER_VERSION = 2
 
 _EDITORS = (
     "Code",

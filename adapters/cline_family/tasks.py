@@ -159,7 +159,7 @@ def _requests(record: Record, task: str) -> Facts:
             session_id=task,
             usage_key=f"{task}/{entry.ts}",
             scope=task,
-            trust=told.newest,
+            precedence=told.newest,
             model=info.model_id,
             called_at=at,
             input_tokens=_uncached(product, entry, request, at),

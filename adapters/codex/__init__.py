@@ -45,7 +45,7 @@ ROOTS = (
     Root(env="CODEX_HOME", default=("~/.codex",), strip="sessions"),
     Root(env="CODEX_SQLITE_HOME", default=()),
 )
-PARSER_VERSION = 1
+PARSER_VERSION = 2
 
 _ROLLOUT = re.compile(r"(rollout-.+)\.(jsonl|jsonl\.zst|json)")
 _UUID = 36

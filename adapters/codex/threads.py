@@ -143,7 +143,7 @@ def usage_record(where: Where, record: Payload) -> Facts:
         session_id=record.thread_id or where.thread,
         request_id=record.response_id or None,
         turn_id=record.turn_id,
-        kind="record",
+        kind="response",
         called_at=where.at,
         ordinal=where.ordinal,
         input_tokens=tokens.input,

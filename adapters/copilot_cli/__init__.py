@@ -5,11 +5,11 @@ Where:   ~/.copilot/session-state/<session id>/events.jsonl with a workspace.yam
          of the first versions; session-store.db; otel/*.jsonl where the export is
          switched on. COPILOT_HOME overrides ~/.copilot.
 Seen:    events of 1.0.59 and 1.0.60; the database and the export in descriptions only
-Trap:    one call is told up to four times: by the database, the export, the end of the
-         run (shutdown) and, its output only, by its message. One counts per session
-         and model, in this order. Whether a shutdown tells of its run or of the whole
-         session differs by version; core._leg_ends decides by the outputs of the
-         messages, which is not proven on real files. Prompt counts include the cache.
+Trap:    one call is reported up to four times: by the database, the export, the end of
+         the run (shutdown) and, its output only, by its message. One counts per session
+         and model, in this order. Whether a shutdown reports its run or the whole
+         session differs by version; core._run_segment_ends decides by the outputs of
+         the messages, which is not proven on real files. Prompts include the cache.
 Missing: the input of a run that crashed, until there is a database; sessions left by
          /new and /clear; calls that compact a context. Prompts that only the database
          has. An export elsewhere (COPILOT_OTEL_FILE_EXPORTER_PATH) must be linked
@@ -46,7 +46,7 @@ ROOTS = (
         strip="session-state",
     ),
 )
-PARSER_VERSION = 1
+PARSER_VERSION = 2
 
 _FILE = re.compile(
     r"""session-state/(?P<session>[^/]+)

@@ -153,7 +153,7 @@ def reply(at: At, data: Data) -> Facts:
             agent_id=at.agent,
             message_id=name,
             record_id=at.event,
-            kind="reply",
+            kind="reply_output",
             usage_key=name,
             scope=scope(at.session, data.model),
             model=data.model,
@@ -317,7 +317,7 @@ def shutdown(at: At, data: Data) -> Facts:
         yield Usage(
             session_id=at.session,
             record_id=at.event,
-            kind="leg",
+            kind="run_segment",
             scope=scope(at.session, model),
             model=model,
             called_at=at.at,

@@ -37,7 +37,7 @@ TABLES = (
     Table(name="assistant_usage_events", key=("id",), order="id", above="id"),
 )
 _STORE = 40
-"""Trust in the database; that in the export is below, and depends on its level."""
+"""Precedence of the database; the export's is lower, and depends on its level."""
 _EXPORT = {
     "chat": 34,
     "gen_ai.client.inference.operation.details": 33,
@@ -92,7 +92,7 @@ def _call(call: UsageRow) -> Facts:
         agent_id=call.agent_id or None,
         usage_key=f"{call.session_id}/store/{call.id}",
         scope=scope(call.session_id, call.model),
-        trust=_STORE,
+        precedence=_STORE,
         model=call.model,
         called_at=at,
         input_tokens=tokens.input,
@@ -108,8 +108,8 @@ def _call(call: UsageRow) -> Facts:
 def exported(data: bytes) -> Facts:
     """A span or log of the export, if it tells tokens.
 
-    One call may be told on several levels (the call, the turn, the agent's whole
-    work): each level has its trust, and only the most exact one counts.
+    Several levels may report one call (the call, the turn, the agent's whole
+    work): each level has its precedence, and only the most exact one counts.
     """
     line, rejects = EXPORTED.decode(data)
     attributes = line.attributes or {}
@@ -127,8 +127,8 @@ def exported(data: bytes) -> Facts:
             _count(attributes, "reasoning.output_tokens", "reasoning_tokens"),
         )
     )
-    trust = _EXPORT.get(_level(line))
-    if trust is None or (tokens.input is None and tokens.output is None):
+    precedence = _EXPORT.get(_level(line))
+    if precedence is None or (tokens.input is None and tokens.output is None):
         return
     model = _word(attributes, "gen_ai.response.model", "gen_ai.request.model")
     session = _word(attributes, "gen_ai.conversation.id", "session.id")
@@ -143,7 +143,7 @@ def exported(data: bytes) -> Facts:
         session_id=session,
         usage_key=response or f"{line.trace_id}/{line.span_id}/{at}",
         scope=scope(session, model),
-        trust=trust,
+        precedence=precedence,
         model=model,
         called_at=at or _moment(line.hr_time) or _moment(line.start_time),
         input_tokens=tokens.input,

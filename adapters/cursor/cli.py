@@ -203,7 +203,7 @@ def _message(session_id: str, message_id: str, said: Said) -> Facts:
         role=role or "system",
         kind=prompt_kind(texts) if is_user else _KINDS.get(role or "", "meta"),
         model=added.model_name,
-        trust=COMMAND_LINE,
+        precedence=COMMAND_LINE,
     )
     where = Block(
         session_id=session_id, message_id=message_id, block_index=0, type="other"

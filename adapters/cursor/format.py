@@ -11,7 +11,7 @@ Time: TypeAlias = int | float | str | None
 Cents: TypeAlias = Annotated[float, msgspec.Meta(ge=0, le=1e8)]
 
 EDITOR, COMMAND_LINE, LINES, TEXT = 4, 3, 2, 1
-"""How far a store is trusted with a conversation that several of them tell."""
+"""Precedence of each store, where several hold one conversation."""
 
 
 class Row(msgspec.Struct, frozen=True, gc=False):

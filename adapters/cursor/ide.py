@@ -186,7 +186,7 @@ def _message(
         model=model if role == "assistant" else None,
         sent_at=at,
         cwd=file_path(uri or bubble.workspace_project_dir or None),
-        trust=EDITOR,
+        precedence=EDITOR,
     )
     thought = bubble.thinking.text if bubble.thinking else None
     said = [("thinking", thought), ("text", bubble.text)]

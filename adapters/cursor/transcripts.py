@@ -90,7 +90,7 @@ def _message(session_id: str, message_id: str, said: Line) -> Facts:
         message_id=message_id,
         role=said.role or "user",
         kind=kind,
-        trust=LINES,
+        precedence=LINES,
     )
     if said.role == "user":
         where = Block(
@@ -159,7 +159,7 @@ def turn(record: Record) -> Facts:
         message_id=message_id,
         role="user" if is_user else "assistant",
         kind=prompt_kind([first]) if is_user else "response",
-        trust=TEXT,
+        precedence=TEXT,
     )
     where = Block(
         session_id=session_id, message_id=message_id, block_index=0, type="text"

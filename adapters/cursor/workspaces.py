@@ -99,7 +99,7 @@ def _chat(tab: Tab, folder: str | None) -> Facts:
             message_id=message_id,
             role="user" if is_user else "assistant",
             kind="prompt" if is_user else "response",
-            trust=EDITOR,
+            precedence=EDITOR,
         )
         if text := bubble.text or bubble.raw_text:
             yield Block(

@@ -37,7 +37,7 @@ ROOTS = (
         strip="sessions",
     ),
 )
-PARSER_VERSION = 1
+PARSER_VERSION = 2
 
 
 def discover(root: str, options: Options) -> Iterator[Stream]:

@@ -28,7 +28,7 @@ from agentlake.models.fact import Fact
 
 SOURCE = "hermes"
 ROOTS = (Root(env="HERMES_HOME", default=("~/.hermes",)),)
-PARSER_VERSION = 1
+PARSER_VERSION = 2
 
 
 def discover(root: str, options: Options) -> Iterator[Stream]:

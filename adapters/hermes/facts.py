@@ -47,7 +47,7 @@ def session(row: SessionRow) -> Facts:
     if _is_spent(row):
         yield msgspec.structs.replace(
             _usage(row, row.id),
-            kind="rest",
+            kind="scope_total",
             usage_key=f"{row.id}/rest",
             scope=row.id,
             called_at=at,

@@ -49,7 +49,7 @@ ROOTS = (
         strip="sessions",
     ),
 )
-PARSER_VERSION = 1
+PARSER_VERSION = 2
 
 _FILE = re.compile(
     r""".*/sessions/[^/]+/(?P<session>[^/]+)/

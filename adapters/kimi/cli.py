@@ -146,7 +146,7 @@ def _mirrored(where: Where, payload: Payload) -> Facts:
         )
 
 
-def _usage(where: Where, payload: Payload, agent: str | None, trust: int) -> Facts:
+def _usage(where: Where, payload: Payload, agent: str | None, precedence: int) -> Facts:
     """One step's usage; an update without is one of the meter.
 
     A step of a subagent is told by its own wire and by that of its session. Each has
@@ -165,7 +165,7 @@ def _usage(where: Where, payload: Payload, agent: str | None, trust: int) -> Fac
         request_id=payload.message_id,
         usage_key=f"{payload.message_id or counts.text}@{at}",
         scope=f"{agent}/{step}" if agent else None,
-        trust=trust if agent else None,
+        precedence=precedence if agent else None,
         called_at=where.at,
         input_tokens=counts.input,
         cache_read_tokens=counts.cache_read,

@@ -122,7 +122,11 @@ def _step(where: Where, event: LoopEvent) -> Facts:
 
 
 def _usage(
-    where: Where, used: UsageCounts | None, model: str | None, kind: str, trust: int
+    where: Where,
+    used: UsageCounts | None,
+    model: str | None,
+    kind: str,
+    precedence: int,
 ) -> Facts:
     """The usage of one call; that of a step only counts in a wire without records."""
     if used is None:
@@ -139,7 +143,7 @@ def _usage(
         agent_id=where.agent_id,
         usage_key=f"{agent}@{at}/{kind}/{model or ''}/{counts.text}",
         scope=f"{where.session_id}/{agent}",
-        trust=trust,
+        precedence=precedence,
         model=model,
         called_at=where.at,
         input_tokens=counts.input,

@@ -41,7 +41,7 @@ ROOTS = (
     Root(env="OPENCLAW_STATE_DIR", default=("~/.openclaw",), strip="agents"),
     Root(default=("~/.clawdbot", "~/.moltbot", "~/.moldbot")),
 )
-PARSER_VERSION = 1
+PARSER_VERSION = 2
 
 _FILE = re.compile(
     r"(?P<session>.+?)(?:\.checkpoint\.[^/]+)?"

@@ -41,7 +41,7 @@ from agentlake.adapters.vscode_copilot.changes import replayed
 from agentlake.models.fact import Fact
 
 SOURCE = "vscode_copilot"
-PARSER_VERSION = 1
+PARSER_VERSION = 2
 
 _EDITORS = (
     "Code",

@@ -23,7 +23,7 @@ TABLES = (
     ),
 )
 LOG, TRACES, CHAT = 3, 2, 1
-"""How far each of them is trusted, where several tell of one session."""
+"""Precedence of each place, where several report one session."""
 
 AI_UNITS_SINCE = datetime(2026, 6, 1, tzinfo=UTC)
 _NANO_AIU_PER_USD = 1e11
@@ -85,7 +85,7 @@ def logged(session: str, record: Record) -> Facts:
             session_id=session,
             usage_key=f"{session}/log/{line.span_id or record.key}",
             scope=session,
-            trust=LOG,
+            precedence=LOG,
             model=told.model,
             called_at=at,
             input_tokens=without(told.input_tokens, told.cached_tokens),
@@ -113,7 +113,7 @@ def span(data: bytes) -> Facts:
         session_id=told.chat_session_id,
         usage_key=f"{told.chat_session_id}/span/{told.span_id}",
         scope=told.chat_session_id,
-        trust=TRACES,
+        precedence=TRACES,
         model=told.response_model or told.request_model,
         called_at=moment(told.end_time_ms),
         input_tokens=without(told.input_tokens, told.cached_tokens),

@@ -186,7 +186,7 @@ def _usage(
         message_id=f"{at.name}/response",
         usage_key=at.name,
         scope=at.chat,
-        trust=CHAT,
+        precedence=CHAT,
         model=model,
         called_at=at.sent_at,
         granularity="turn",

@@ -90,8 +90,8 @@ ROLES = {
 }
 
 
-@pytest.mark.parametrize(("operation", "trust"), ROLES.items())
-def test_a_line_of_the_export_has_the_trust_of_its_level(operation, trust):
+@pytest.mark.parametrize(("operation", "precedence"), ROLES.items())
+def test_a_line_of_the_export_has_the_precedence_of_its_level(operation, precedence):
     attributes = {
         "gen_ai.operation.name": operation,
         "gen_ai.request.model": "gpt-5.1",
@@ -102,11 +102,15 @@ def test_a_line_of_the_export_has_the_trust_of_its_level(operation, trust):
     }
     line = {"type": "span", "attributes": attributes, "endTime": [1788948000, 5e8]}
     found = list(stores.exported(encode(line)))
-    if trust is None:
+    if precedence is None:
         assert found == []
         return
     (call,) = found
-    assert (call.trust, call.input_tokens, call.cache_read_tokens) == (trust, 60, 40)
+    assert (call.precedence, call.input_tokens, call.cache_read_tokens) == (
+        precedence,
+        60,
+        40,
+    )
     assert call.called_at == datetime(2026, 9, 9, 10, 0, 0, 500000, tzinfo=UTC)
 
 
@@ -134,8 +138,8 @@ def test_ai_units_have_a_price_only_since_they_are_billed():
             "timestamp": at,
             "data": {"modelMetrics": metrics},
         }
-        (leg,) = _usage(copilot_cli, "k", event)
-        return leg.reported_cost_usd
+        (segment,) = _usage(copilot_cli, "k", event)
+        return segment.reported_cost_usd
 
     assert cost("2026-05-31T23:59:59Z") is None
     assert cost("2026-06-01T00:00:00Z") == 1.0

@@ -300,7 +300,7 @@ def test_a_rate_limit_alone_is_no_usage_but_zeros_are():
 
 def test_a_record_is_one_response_and_its_mirror_is_none():
     record = usage_record(COUNTS, response_id="r1", thread_token_usage=COUNTS)
-    said = (ME, "record", "t1", "r1")
+    said = (ME, "response", "t1", "r1")
     assert only(record, "session_id kind turn_id request_id") == said
     assert only(usage_record(COUNTS, response_id=""), "request_id") is None
     mirror = {"message": "", "latest_token_usage_record": record["payload"]}

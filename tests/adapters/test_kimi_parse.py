@@ -66,19 +66,19 @@ def test_an_update_of_the_meter_is_no_call():
     assert read(CLI, line) == ([], [])
 
 
-def test_both_scopes_of_usage_are_calls_and_a_step_end_is_less_trusted():
+def test_both_scopes_of_usage_are_calls_and_a_step_end_has_less_precedence():
     usage = {"inputOther": 1, "output": 2}
     record = {"type": "usage.record", "time": 1788000002001, "usage": usage}
-    trusts = []
+    precedences = []
     for scope in ("turn", "session"):
         (found,), _ = read(CODE, record | {"usageScope": scope})
-        trusts.append(found.trust)
+        precedences.append(found.precedence)
     event = {"type": "step.end", "usage": usage}
     step = {"type": "context.append_loop_event", "time": 1788000002000, "event": event}
     (found,), _ = read(CODE, step)
-    assert trusts == [2, 2]
+    assert precedences == [2, 2]
     assert isinstance(found, Usage)
-    assert found.trust == 1
+    assert found.precedence == 1
 
 
 def test_a_half_written_state_waits():

@@ -480,7 +480,7 @@ class World:
             self.add(
                 "usage",
                 session,
-                kind=self.maybe("counter", "counter", "counter", "record"),
+                kind=self.maybe("counter", "counter", "counter", "response"),
                 call_part="",
                 turn_id=self.one_of(session, "t", 4, 0.3),
                 counter=f"{self.one_of(session, 'n', 1)}.{total}",

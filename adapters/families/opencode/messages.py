@@ -111,7 +111,7 @@ def usage_facts(where: Where, said: Message) -> Facts:
     for index, step in enumerate(steps):
         counts = rules.counts(
             step.tokens or Tokens(),
-            is_disjoint=where.trust == rules.V2
+            is_disjoint=where.precedence == rules.V2
             or rules.excludes_reasoning(said.version, provider),
         )
         yield Usage(
@@ -119,7 +119,7 @@ def usage_facts(where: Where, said: Message) -> Facts:
             message_id=where.message,
             usage_key=f"{copies}:{index}" if index else copies,
             scope=where.session,
-            trust=where.trust,
+            precedence=where.precedence,
             provider=provider,
             model=model,
             called_at=rules.moment(said.time.created or where.at),
@@ -148,7 +148,7 @@ def step_facts(where: Where, step: Part) -> Facts:
         session_id=where.session,
         message_id=where.message,
         scope=where.session,
-        trust=where.trust,
+        precedence=where.precedence,
         call_part=f"step:{told}",
         input_tokens=counts.input,
         cache_read_tokens=counts.cache_read,
@@ -163,7 +163,7 @@ def step_facts(where: Where, step: Part) -> Facts:
 def part_facts(where: Where, part: Part) -> Facts:
     """A part of a message: text, a tool with what came of it, or the end of a step."""
     match part.type:
-        case "step-finish" if where.trust == rules.TREE:
+        case "step-finish" if where.precedence == rules.TREE:
             yield from step_facts(where, part)
         case "text":
             # Put in by the app, it is no part of what was said.

@@ -45,10 +45,10 @@ def rest_facts(id_: str, said: Session) -> Facts:
     )
     yield Usage(
         session_id=id_,
-        kind="rest",
+        kind="scope_total",
         usage_key=f"rest:{id_}",
         scope=id_,
-        trust=rules.V2,
+        precedence=rules.V2,
         granularity="session",
         called_at=rules.moment(said.time_updated or said.time_created),
         input_tokens=counts.input,
@@ -70,7 +70,7 @@ def event_facts(row: Row, said: Event) -> Facts:
         session_id=session,
         usage_key=f"event:{row.id}",
         scope=session,
-        trust=rules.V2,
+        precedence=rules.V2,
         provider=said.model.provider_id if said.model else None,
         model=(said.model.id or said.model.model_id) if said.model else None,
         called_at=rules.moment(said.time.created or row.created),

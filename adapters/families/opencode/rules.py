@@ -18,8 +18,8 @@ from agentlake.adapters.sdk.decode import encode
 from agentlake.adapters.sdk.values import json_text
 
 TREE, V1, V2 = 1, 2, 3
-TRUST = (TREE, V1, V2)
-"""The generations, in the order in which a session is believed to them."""
+PRECEDENCE = (TREE, V1, V2)
+"""The generations, the least exact first."""
 
 _FORK = re.compile(r" \(fork #\d+\)$")
 _UNTITLED = re.compile(r"(?:New|Child) session - \d{4}-\d\d-\d\dT.*")

@@ -16,7 +16,7 @@ class Where(msgspec.Struct, frozen=True, gc=False):
 
     session: str
     message: str
-    trust: int
+    precedence: int
     id: str = ""
     """The part's own id."""
     at: float | None = None

@@ -129,7 +129,7 @@ def usage(
         record_id=entry.id,
         turn_id=entry.parent_id if is_of_branch else None,
         scope=rules.request_of(entry, tokens),
-        trust=2 if entry.id else 1,
+        precedence=2 if entry.id else 1,
         provider=provider,
         model=model,
         called_at=entry.timestamp,

@@ -21,10 +21,10 @@ with
                 request_session_id, forked_from_session_id, session_id
             ) as session_id,
             coalesce(request_session_id, forked_from_session_id)
-            is not null as is_hearsay
+            is not null as is_inferred
         from staging.messages
         union all by name
-        select here.source, here.message_id, there.session_id, false as is_hearsay
+        select here.source, here.message_id, there.session_id, false as is_inferred
         from keyed as here
         inner join
             keyed as there
@@ -39,7 +39,7 @@ select
     arg_min(
         candidates.session_id,
         (
-            candidates.is_hearsay,
+            candidates.is_inferred,
             coalesce(began.first_at, timestamptz 'infinity'),
             candidates.session_id
         )

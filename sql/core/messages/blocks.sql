@@ -14,10 +14,10 @@ with
         select said.*
         from staging.blocks as said
         anti join
-            core._outranked_messages as outranked
-            on outranked.source = said.source
-            and outranked.session_id = said.session_id
-            and outranked.message_id = said.message_id
+            core._superseded_messages as superseded
+            on superseded.source = said.source
+            and superseded.session_id = said.session_id
+            and superseded.message_id = said.message_id
     ),
     contents as (
         select

@@ -60,10 +60,10 @@ with
             on forks.source = records.source
             and forks.session_id = records.session_id
         anti join
-            core._outranked_messages as outranked
-            on outranked.source = records.source
-            and outranked.session_id = records.session_id
-            and outranked.message_id = records.message_id
+            core._superseded_messages as superseded
+            on superseded.source = records.source
+            and superseded.session_id = records.session_id
+            and superseded.message_id = records.message_id
         group by all
     ),
     texts as (

@@ -10,11 +10,11 @@ why     A subagent's parent is its session, a thread's the one its header names,
 with recursive
     spoken as (select distinct source, session_id, agent_id from core.messages),
     named as (
-        select source, session_id, parent_session_id, relation, 1 as trust, seq
+        select source, session_id, parent_session_id, relation, 1 as priority, seq
         from staging.sessions
         where agent_id is null
         union all by name
-        select source, session_id, parent_session_id, relation, 2 as trust, seq
+        select source, session_id, parent_session_id, relation, 2 as priority, seq
         from staging.links
         where agent_id is null and relation <> 'copied'
         union all by name
@@ -23,7 +23,7 @@ with recursive
             session_id,
             coalesce(forked_from_session_id, request_session_id) as parent_session_id,
             'fork' as relation,
-            if(forked_from_session_id is null, 4, 3) as trust,
+            if(forked_from_session_id is null, 4, 3) as priority,
             seq
         from staging.messages
         union all by name
@@ -32,7 +32,7 @@ with recursive
             messages.session_id,
             owners.session_id as parent_session_id,
             'continuation' as relation,
-            5 as trust,
+            5 as priority,
             messages.seq
         from core.messages as messages
         inner join
@@ -49,9 +49,9 @@ with recursive
                 struct_pack(
                     session_id := parent_session_id,
                     relation := relation,
-                    is_guess := trust = 5
+                    is_guess := priority = 5
                 ),
-                (trust, seq, parent_session_id)
+                (priority, seq, parent_session_id)
             ) as best
         from named
         where parent_session_id <> session_id

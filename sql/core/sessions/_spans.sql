@@ -49,7 +49,7 @@ with
         from staging.usage as usage
         left join core._replays as replays using (source, stream_id, generation)
         where
-            usage.kind in ('counter', 'record')
+            usage.kind in ('counter', 'response')
             and usage.seq >= coalesce(replays.own_from_seq, 0)
     )
 

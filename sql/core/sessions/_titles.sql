@@ -2,7 +2,7 @@
 One row per session with its title: what its user gave it, else the best there is.
 
 grain   source, session_id
-why     In order of trust: a title given by the user, the agent's index, one made by a
+why     In order of priority: a title given by the user, the agent's index, one made by a
         model, a summary of one of its messages, one in a database made from the
         transcripts, its first human prompt. Of several of one kind the last written
         counts, and an empty one takes the others back; a summary belongs to the
@@ -25,7 +25,7 @@ with
                 when 'database'
                 then 5
                 else 4
-            end as trust,
+            end as priority,
             place_of(titles.generation, titles.seq) as place
         from staging.sessions as titles
         left join
@@ -41,7 +41,7 @@ with
         select
             source,
             session_id,
-            trust,
+            priority,
             max(place) as place,
             max_by(title, (place, title)) as title
         from given
@@ -68,11 +68,11 @@ with
                     trim(text, chr(10) || chr(13) || chr(9) || ' '), '^[^\r\n]*'
                 )
             ) as title,
-            6 as trust,
+            6 as priority,
             0 as place
         from prompts
     )
 
-select source, session_id, arg_max(title, (- trust, place, title)) as title
+select source, session_id, arg_max(title, (- priority, place, title)) as title
 from offered
 group by all

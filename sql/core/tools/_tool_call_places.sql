@@ -35,10 +35,10 @@ with
             and replays.stream_id = calls.stream_id
             and replays.generation = calls.generation
         anti join
-            core._outranked_messages as outranked
-            on outranked.source = calls.source
-            and outranked.session_id = calls.session_id
-            and outranked.message_id = calls.message_id
+            core._superseded_messages as superseded
+            on superseded.source = calls.source
+            and superseded.session_id = calls.session_id
+            and superseded.message_id = calls.message_id
     ),
     above as (
         select source, session_id, ancestor_id

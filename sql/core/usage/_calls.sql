@@ -83,7 +83,7 @@ left join
     and branches.generation = calls.generation
     and branches.seq = calls.seq
     and branches.part = calls.part
-where calls.is_bill and not calls.is_replaced and not calls.is_outranked
+where calls.is_bill and not calls.is_replaced and not calls.is_superseded
 union all by name
 select
     calls.source,
@@ -156,58 +156,58 @@ select
     arg_max(totals.seq, totals.step) as seq,
     true as is_total
 from core._snapshots as totals
-where not totals.is_outranked
+where not totals.is_superseded
 group by totals.source, totals.usage_id
 union all by name
 select
-    rests.source,
-    rests.usage_id,
-    rests.session_id,
-    rests.agent_id,
-    rests.message_id,
-    rests.provider,
-    rests.model,
-    rests.called_at,
-    rests.input_tokens,
-    rests.cache_read_tokens,
-    rests.cache_write_tokens,
-    rests.output_tokens,
-    rests.reasoning_tokens,
-    rests.service_tier,
-    rests.granularity,
+    remainders.source,
+    remainders.usage_id,
+    remainders.session_id,
+    remainders.agent_id,
+    remainders.message_id,
+    remainders.provider,
+    remainders.model,
+    remainders.called_at,
+    remainders.input_tokens,
+    remainders.cache_read_tokens,
+    remainders.cache_write_tokens,
+    remainders.output_tokens,
+    remainders.reasoning_tokens,
+    remainders.service_tier,
+    remainders.granularity,
     'tokens' as unit,
-    rests.is_estimated,
-    rests.reported_cost_usd,
+    remainders.is_estimated,
+    remainders.reported_cost_usd,
     0 as copies,
-    rests.stream_id,
-    rests.generation,
-    rests.seq
-from core._rests as rests
-where rests.is_newest and rests.has_rest
+    remainders.stream_id,
+    remainders.generation,
+    remainders.seq
+from core._remainders as remainders
+where remainders.is_newest and remainders.has_remainder
 union all by name
 select
-    legs.source,
-    legs.usage_id,
-    legs.session_id,
-    legs.agent_id,
-    legs.provider,
-    legs.model,
-    legs.called_at,
-    legs.input_tokens,
-    legs.cache_read_tokens,
-    legs.cache_write_tokens,
-    legs.output_tokens,
-    legs.reasoning_tokens,
+    segments.source,
+    segments.usage_id,
+    segments.session_id,
+    segments.agent_id,
+    segments.provider,
+    segments.model,
+    segments.called_at,
+    segments.input_tokens,
+    segments.cache_read_tokens,
+    segments.cache_write_tokens,
+    segments.output_tokens,
+    segments.reasoning_tokens,
     'session' as granularity,
     'tokens' as unit,
-    legs.is_less as is_estimated,
-    legs.reported_cost_usd,
-    legs.copies,
-    legs.stream_id,
-    legs.generation,
-    legs.seq
-from core._leg_calls as legs
-where legs.dropped_by is null
+    segments.is_less as is_estimated,
+    segments.reported_cost_usd,
+    segments.copies,
+    segments.stream_id,
+    segments.generation,
+    segments.seq
+from core._run_segment_calls as segments
+where segments.dropped_by is null
 union all by name
 select
     replies.source,
@@ -226,7 +226,7 @@ select
     replies.stream_id,
     replies.generation,
     replies.seq
-from core._leg_replies as replies
+from core._run_segment_replies as replies
 left join
     core._turn_models as models
     on models.source = replies.source

@@ -3,7 +3,7 @@ One row per record of usage that does not name its model, with the model of its 
 
 grain   source, stream_id, generation, seq
 only    staging.usage where model is null and kind <> 'call'
-why     The model is set at the start of a turn. In order of trust: the record's own
+why     The model is set at the start of a turn. In order of precedence: the record's own
         turn; the last setting before it; the next one of the stream (usage can
         precede the first setting).
 */

@@ -18,7 +18,7 @@ select
     case
         when not calls.is_bill
         then 'one row per message'
-        when calls.is_outranked
+        when calls.is_superseded
         then 'told better elsewhere'
         else 'its parts count instead'
     end as rule,
@@ -33,7 +33,7 @@ select
     calls.seq,
     calls.part
 from core._message_calls as calls
-where not calls.is_bill or calls.is_replaced or calls.is_outranked
+where not calls.is_bill or calls.is_replaced or calls.is_superseded
 union all by name
 select
     -- keys
@@ -65,7 +65,7 @@ select
     totals.agent_id,
     totals.message_id,
     -- facts
-    if(totals.is_outranked, 'told better elsewhere', 'an earlier total') as rule,
+    if(totals.is_superseded, 'told better elsewhere', 'an earlier total') as rule,
     totals.called_at,
     totals.input_tokens,
     totals.cache_read_tokens,
@@ -81,46 +81,48 @@ where not totals.is_newest
 union all by name
 select
     -- keys
-    rests.source,
-    rests.usage_id,
-    rests.session_id,
-    rests.agent_id,
-    rests.message_id,
+    remainders.source,
+    remainders.usage_id,
+    remainders.session_id,
+    remainders.agent_id,
+    remainders.message_id,
     -- facts
-    if(rests.is_newest, 'nothing left beyond its calls', 'an earlier total') as rule,
-    rests.called_at,
-    rests.input_tokens,
-    rests.cache_read_tokens,
-    rests.cache_write_tokens,
-    rests.output_tokens,
+    if(
+        remainders.is_newest, 'nothing left beyond its calls', 'an earlier total'
+    ) as rule,
+    remainders.called_at,
+    remainders.input_tokens,
+    remainders.cache_read_tokens,
+    remainders.cache_write_tokens,
+    remainders.output_tokens,
     -- lineage
-    rests.stream_id,
-    rests.generation,
-    rests.seq,
-    rests.part
-from core._rests as rests
-where not (rests.is_newest and rests.has_rest)
+    remainders.stream_id,
+    remainders.generation,
+    remainders.seq,
+    remainders.part
+from core._remainders as remainders
+where not (remainders.is_newest and remainders.has_remainder)
 union all by name
 select
     -- keys
-    legs.source,
-    legs.usage_id,
-    legs.session_id,
-    legs.agent_id,
+    segments.source,
+    segments.usage_id,
+    segments.session_id,
+    segments.agent_id,
     -- facts
-    legs.dropped_by as rule,
-    legs.called_at,
-    legs.input_tokens,
-    legs.cache_read_tokens,
-    legs.cache_write_tokens,
-    legs.output_tokens,
+    segments.dropped_by as rule,
+    segments.called_at,
+    segments.input_tokens,
+    segments.cache_read_tokens,
+    segments.cache_write_tokens,
+    segments.output_tokens,
     -- lineage
-    legs.stream_id,
-    legs.generation,
-    legs.seq,
-    legs.part
-from core._leg_calls as legs
-where legs.dropped_by is not null
+    segments.stream_id,
+    segments.generation,
+    segments.seq,
+    segments.part
+from core._run_segment_calls as segments
+where segments.dropped_by is not null
 union all by name
 select
     -- keys
@@ -138,5 +140,5 @@ select
     replies.generation,
     replies.seq,
     replies.part
-from core._leg_replies as replies
+from core._run_segment_replies as replies
 where replies.dropped_by is not null

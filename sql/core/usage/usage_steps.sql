@@ -39,7 +39,7 @@ select
 from core._snapshots as usage
 left join core.prices as price on price_fits(usage, price)
 where
-    not usage.is_outranked
+    not usage.is_superseded
     and greatest(
         usage.input_tokens,
         usage.cache_read_tokens,

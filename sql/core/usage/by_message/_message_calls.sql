@@ -23,7 +23,7 @@ with
         select distinct source, call_key
         from keyed
         where
-            not is_outranked
+            not is_superseded
             and (starts_with(call_part, 'fallback:') or starts_with(call_part, 'step:'))
     ),
     calls as (
@@ -38,7 +38,7 @@ with
             arg_max(
                 (stream_id, generation, seq, part),
                 (
-                    not is_outranked,
+                    not is_superseded,
                     coalesce(output_tokens, -1),
                     coalesce(cast(is_final as integer), -1),
                     coalesce(called_at, timestamptz '-infinity'),
@@ -51,7 +51,7 @@ with
             arg_min(
                 struct_pack(session_id := named_id, agent_id := agent_id),
                 (
-                    is_hearsay,
+                    is_inferred,
                     named_at,
                     named_id,
                     coalesce(called_at, timestamptz 'infinity'),
@@ -59,8 +59,8 @@ with
                 )
             ) as owned_by,
             arg_min(
-                is_outranked, (is_hearsay, named_at, named_id, is_outranked)
-            ) as is_owner_outranked
+                is_superseded, (is_inferred, named_at, named_id, is_superseded)
+            ) as is_owner_superseded
         from keyed
         group by all
     )
@@ -94,7 +94,7 @@ select
     keyed.amount,
     keyed.is_estimated,
     keyed.scope,
-    keyed.is_outranked or calls.is_owner_outranked as is_outranked,
+    keyed.is_superseded or calls.is_owner_superseded as is_superseded,
     calls.first_at,
     calls.call_cost_usd,
     calls.copies,

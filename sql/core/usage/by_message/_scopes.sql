@@ -7,7 +7,7 @@ why     Some agents tell one truth in several places: a ledger and its messages,
         store and a summary at the end, an old format and its successor. Which places
         a session has is known only when all of it is loaded.
 */
-select source, scope, max(coalesce(trust, 0)) as trust
+select source, scope, max(coalesce(precedence, 0)) as precedence
 from staging.usage
-where scope is not null and kind <> 'rest'
+where scope is not null and kind <> 'scope_total'
 group by all

@@ -31,7 +31,7 @@ with
                 request_session_id, forked_from_session_id, session_id
             ) as named_id,
             coalesce(request_session_id, forked_from_session_id)
-            is not null as is_hearsay,
+            is not null as is_inferred,
             coalesce(
                 nullif(usage_key, ''),
                 nullif(message_id, ''),
@@ -76,7 +76,7 @@ select
     named.session_id,
     named.agent_id,
     named.named_id,
-    named.is_hearsay,
+    named.is_inferred,
     named.request_key || case
         when reused.request_key is null
         then ''
@@ -102,7 +102,7 @@ select
     named.amount,
     named.is_estimated,
     named.scope,
-    coalesce(coalesce(named.trust, 0) < scopes.trust, false) as is_outranked
+    coalesce(coalesce(named.precedence, 0) < scopes.precedence, false) as is_superseded
 from named
 left join
     reused on reused.source = named.source and reused.request_key = named.request_key

@@ -3,7 +3,7 @@ One row per record that shows a running total, or the vendor's own record of a r
 dropped_by says why it is no call of its own, null that it is one.
 
 grain   source, stream_id, generation, seq
-only    staging.usage where kind in ('counter', 'record')
+only    staging.usage where kind in ('counter', 'response')
 why     The same total is written again with every status update; compactions and full
         contexts write totals with no request behind them; forks and resumes go on
         from a copied total. So a call is a total that changed, its usage the last
@@ -27,7 +27,7 @@ with
             case
                 when steps.is_replay
                 then 'replay of another thread'
-                when steps.kind = 'record'
+                when steps.kind = 'response'
                 then null
                 when steps.place >= steps.records_from
                 then 'response record counts instead'

@@ -3,7 +3,7 @@ One row per record that shows a running total, or the vendor's own record of a r
 with how far the total went since the one before.
 
 grain   source, stream_id, generation, seq
-only    staging.usage where kind in ('counter', 'record')
+only    staging.usage where kind in ('counter', 'response')
 why     Whether a total is a call of its own depends on what stands before it in its
         stream, in a fork or a resume on the copied part too.
 */
@@ -11,7 +11,7 @@ with
     responses as (
         select source, stream_id, min(place_of(generation, seq)) as records_from
         from staging.usage
-        where kind = 'record'
+        where kind = 'response'
         group by all
     ),
     placed as (
@@ -30,7 +30,7 @@ with
             on replays.source = usage.source
             and replays.stream_id = usage.stream_id
             and replays.generation = usage.generation
-        where usage.kind in ('counter', 'record')
+        where usage.kind in ('counter', 'response')
     )
 
 select
@@ -45,7 +45,7 @@ select
     session_id
     || ':'
     || case
-        when kind = 'record'
+        when kind = 'response'
         then
             coalesce(request_id, coalesce(turn_id, '') || '.' || coalesce(ordinal, seq))
         else coalesce(counter, stream_id || '.' || place)

@@ -36,7 +36,9 @@ with
                 usage.usage_key, usage.session_id || ':' || coalesce(usage.model, '')
             ) as usage_id,
             place_of(usage.generation, usage.seq) as place,
-            coalesce(coalesce(usage.trust, 0) < scopes.trust, false) as is_outranked
+            coalesce(
+                coalesce(usage.precedence, 0) < scopes.precedence, false
+            ) as is_superseded
         from staging.usage as usage
         left join
             core._scopes as scopes
@@ -64,16 +66,16 @@ with
                 false
             ) as is_reset,
             row_number() over walk as step,
-            count(*) over (partition by source, usage_id, is_outranked) as steps
+            count(*) over (partition by source, usage_id, is_superseded) as steps
         from placed
         window
             walk as (
-                partition by source, usage_id, is_outranked
+                partition by source, usage_id, is_superseded
                 order by called_at nulls first, place, stream_id, part
             ),
             -- an old copy of the file that is still there is no new count
             own_walk as (
-                partition by source, usage_id, is_outranked, stream_id
+                partition by source, usage_id, is_superseded, stream_id
                 order by called_at nulls first, place, part
             )
     ),
@@ -81,7 +83,7 @@ with
         select
             walked.*,
             sum(cast(walked.is_reset as integer)) over (
-                partition by walked.source, walked.usage_id, walked.is_outranked
+                partition by walked.source, walked.usage_id, walked.is_superseded
                 order by walked.step
             ) as epoch,
             if(epoch = 0, origins.counts, null) as origin
@@ -110,10 +112,10 @@ select
     unit,
     is_estimated,
     scope,
-    is_outranked,
+    is_superseded,
     step,
     steps - 1 as copies,
-    step = steps and not is_outranked as is_newest,
+    step = steps and not is_superseded as is_newest,
     beyond(
         input_tokens, coalesce(max(input_tokens) over earlier, origin.input_tokens)
     ) as input_tokens,
@@ -146,7 +148,7 @@ select
 from counted
 window
     earlier as (
-        partition by source, usage_id, is_outranked, epoch
+        partition by source, usage_id, is_superseded, epoch
         order by step
         rows between unbounded preceding and 1 preceding
     )

@@ -1,14 +1,14 @@
 /*
-One row per end of a leg that told its tokens: whether these are of the leg alone or of
+One row per end of a segment that told its tokens: whether these are of the segment alone or of
 the session so far.
 
 grain   source, session_id, record_id
-only    staging.usage where kind = 'leg'
+only    staging.usage where kind = 'run_segment'
 why     Versions differ, and no record says it. The replies do: their outputs, added up
-        over the leg and over the session, are compared with the output that was told.
-        A session that goes on from the last told total has that plus the leg's. Where no
+        over the segment and over the session, are compared with the output that was told.
+        A session that goes on from the last told total has that plus the segment's. Where no
         reply tells its output, totals are those that never fall, and whose requests grew
-        by no more than the leg has replies; anything else is the leg's own.
+        by no more than the segment has replies; anything else is the segment's own.
 */
 with
     sums as (
@@ -16,32 +16,32 @@ with
             source,
             session_id,
             record_id,
-            sum(output_tokens) as told_tokens,
+            sum(output_tokens) as reported_tokens,
             sum(requests) as requests
-        from core._leg_totals
+        from core._run_segment_totals
         group by all
     ),
     walked as (
         select
-            legs.source,
-            legs.session_id,
-            legs.leg,
-            legs.ended_by as record_id,
-            legs.output_tokens as leg_tokens,
-            legs.answers,
-            sum(legs.output_tokens) over so_far as session_tokens,
-            sums.told_tokens,
+            segments.source,
+            segments.session_id,
+            segments.segment,
+            segments.ended_by as record_id,
+            segments.output_tokens as segment_tokens,
+            segments.answers,
+            sum(segments.output_tokens) over so_far as session_tokens,
+            sums.reported_tokens,
             sums.requests
-        from core._legs as legs
+        from core._run_segments as segments
         left join
             sums
-            on sums.source = legs.source
-            and sums.session_id = legs.session_id
-            and sums.record_id = legs.ended_by
+            on sums.source = segments.source
+            and sums.session_id = segments.session_id
+            and sums.record_id = segments.ended_by
         window
             so_far as (
-                partition by legs.source, legs.session_id
-                order by legs.leg
+                partition by segments.source, segments.session_id
+                order by segments.segment
                 rows unbounded preceding
             )
     ),
@@ -49,12 +49,12 @@ with
         select
             *,
             lag(record_id) over walk as record_before,
-            lag(leg) over walk as leg_before,
-            coalesce(lag(told_tokens) over walk, 0) as told_before,
+            lag(segment) over walk as segment_before,
+            coalesce(lag(reported_tokens) over walk, 0) as reported_before,
             requests - lag(requests) over walk as more_requests
         from walked
         where record_id is not null
-        window walk as (partition by source, session_id order by leg)
+        window walk as (partition by source, session_id order by segment)
     ),
     never_fell as (
         select
@@ -72,12 +72,12 @@ with
             ) as never_fell
         from ends
         inner join
-            core._leg_totals as previous
+            core._run_segment_totals as previous
             on previous.source = ends.source
             and previous.session_id = ends.session_id
             and previous.record_id = ends.record_before
         left join
-            core._leg_totals as present
+            core._run_segment_totals as present
             on present.source = ends.source
             and present.session_id = ends.session_id
             and present.record_id = ends.record_id
@@ -89,21 +89,22 @@ select
     ends.source,
     ends.session_id,
     ends.record_id,
-    ends.leg,
-    ends.leg_before,
+    ends.segment,
+    ends.segment_before,
     ends.record_before,
     if(
         ends.session_tokens > 0,
         least(
-            abs(ends.told_tokens - ends.session_tokens),
-            abs(ends.told_tokens - ends.told_before - ends.leg_tokens)
+            abs(ends.reported_tokens - ends.session_tokens),
+            abs(ends.reported_tokens - ends.reported_before - ends.segment_tokens)
         )
-        < abs(ends.told_tokens - ends.leg_tokens),
+        < abs(ends.reported_tokens - ends.segment_tokens),
         coalesce(never_fell.never_fell and ends.more_requests <= ends.answers, false)
     ) as is_total,
-    -- then the legs that have no end of their own are within this total
-    abs(ends.told_tokens - ends.session_tokens)
-    <= abs(ends.told_tokens - ends.told_before - ends.leg_tokens) as is_of_all,
-    ends.told_tokens < ends.leg_tokens as is_less
+    -- then the segments that have no end of their own are within this total
+    abs(ends.reported_tokens - ends.session_tokens) <= abs(
+        ends.reported_tokens - ends.reported_before - ends.segment_tokens
+    ) as is_of_all,
+    ends.reported_tokens < ends.segment_tokens as is_less
 from ends
 left join never_fell using (source, session_id, record_id)

@@ -1,11 +1,11 @@
 /*
-One row per leg of a session: what one run of the program did between its start and
+One row per segment of a session: what one run of the program did between its start and
 its end, or until the next run began, if it crashed.
 
-grain   source, session_id, leg
-only    staging.usage where kind in ('leg', 'reply')
+grain   source, session_id, segment
+only    staging.usage where kind in ('run_segment', 'reply_output')
 why     Formats that tell tokens only when a run ends, and go on with the session in the
-        next run, leave it open which of these a number belongs to. So a leg begins with
+        next run, leave it open which of these a number belongs to. So a segment begins with
         each start of a run and after each end of one. Records that lie in two files,
         or are read again after a rewrite, are the same event and count once.
 */
@@ -17,7 +17,7 @@ with
             record_id,
             min(happened_at) as happened_at,
             min(place_of(bill.generation, bill.seq)) as place
-        from core._leg_totals
+        from core._run_segment_totals
         group by all
     ),
     replies as (
@@ -29,7 +29,7 @@ with
             min(place_of(generation, seq)) as place,
             max(output_tokens) as output_tokens
         from staging.usage
-        where kind = 'reply'
+        where kind = 'reply_output'
         group by all
     ),
     answers as (
@@ -69,7 +69,7 @@ with
         select
             *,
             count(*) filter (where mark in ('start', 'end')) over so_far
-            - if(mark = 'end', 1, 0) as leg
+            - if(mark = 'end', 1, 0) as segment
         from events
         window
             so_far as (
@@ -86,7 +86,7 @@ with
 select
     source,
     session_id,
-    leg,
+    segment,
     min(happened_at) as began_at,
     max(record_id) as ended_by,
     cast(coalesce(sum(output_tokens), 0) as bigint) as output_tokens,

@@ -1,23 +1,23 @@
 /*
-One row per record of what the end of a leg told of a model; dropped_by says why it is
+One row per record of what the end of a segment told of a model; dropped_by says why it is
 no usage of its own, null that it is.
 
 grain   source, stream_id, generation, seq, part
-only    staging.usage where kind = 'leg'
-why     Of a total, the leg has what the total before it did not; one that fell began
-        again, and is the leg's as it stands. Where calls of the leg are told one by one
+only    staging.usage where kind = 'run_segment'
+why     Of a total, the segment has what the total before it did not; one that fell began
+        again, and is the segment's as it stands. Where calls of the segment are told one by one
         (by a database, an export) these count instead.
 */
 with
     covered as (
-        select distinct source, session_id, leg, scope
-        from core._leg_places
+        select distinct source, session_id, segment, scope
+        from core._run_segment_places
         where kind = 'call'
     ),
     steps as (
         select
             totals.*,
-            ends.leg,
+            ends.segment,
             ends.is_less,
             totals.input_tokens
             - coalesce(previous.input_tokens, 0) as more_input_tokens,
@@ -40,14 +40,14 @@ with
                 more_reasoning_tokens
             )
             >= 0 as is_step
-        from core._leg_totals as totals
+        from core._run_segment_totals as totals
         inner join
-            core._leg_ends as ends
+            core._run_segment_ends as ends
             on ends.source = totals.source
             and ends.session_id = totals.session_id
             and ends.record_id = totals.record_id
         left join
-            core._leg_totals as previous
+            core._run_segment_totals as previous
             on previous.source = totals.source
             and previous.session_id = totals.session_id
             and previous.record_id = ends.record_before
@@ -103,9 +103,9 @@ with
             covered
             on covered.source = records.source
             and covered.session_id = records.session_id
-            and covered.leg = steps.leg
+            and covered.segment = steps.segment
             and covered.scope = records.scope
-        where records.kind = 'leg'
+        where records.kind = 'run_segment'
     )
 
 select

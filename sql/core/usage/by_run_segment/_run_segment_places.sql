@@ -1,30 +1,31 @@
 /*
-One row per reply that tells its output, and per call told on its own, with its leg.
+One row per reply that tells its output, and per call told on its own, with its segment.
 
 grain   source, stream_id, generation, seq, part
-only    staging.usage where kind in ('leg', 'reply')
+only    staging.usage where kind in ('run_segment', 'reply_output')
 why     Replies stand in the stream of the run, calls in a database or an export that
         know nothing of runs: what they have in common is the time. What was before the
-        first leg is the first leg's.
+        first segment is the first segment's.
 */
 with
-    legs as (
+    segments as (
         select
             source,
             session_id,
-            leg,
+            segment,
             ended_by,
             if(
-                row_number() over (partition by source, session_id order by leg) = 1,
+                row_number() over (partition by source, session_id order by segment)
+                = 1,
                 timestamptz '-infinity',
                 began_at
             ) as began_at
-        from core._legs
+        from core._run_segments
     ),
     records as (
         select *, coalesce(called_at, timestamptz 'infinity') as happened_at
         from staging.usage
-        where kind = 'reply' or (kind = 'call' and scope is not null)
+        where kind = 'reply_output' or (kind = 'call' and scope is not null)
     )
 
 select
@@ -43,11 +44,11 @@ select
     records.model,
     records.called_at,
     records.output_tokens,
-    legs.leg,
-    legs.ended_by
+    segments.segment,
+    segments.ended_by
 from records
 asof inner join
-    legs
-    on legs.source = records.source
-    and legs.session_id = records.session_id
-    and legs.began_at <= records.happened_at
+    segments
+    on segments.source = records.source
+    and segments.session_id = records.session_id
+    and segments.began_at <= records.happened_at

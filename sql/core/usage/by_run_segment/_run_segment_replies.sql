@@ -3,16 +3,16 @@ One row per record that tells the output of a reply; dropped_by says why it is n
 of its own, null that it is.
 
 grain   source, stream_id, generation, seq, part
-only    staging.usage where kind = 'reply'
-why     What a leg told at its end has its replies in it, and so has the next total of
-        all legs. A leg that told nothing crashed, or still runs: the outputs of its
+only    staging.usage where kind = 'reply_output'
+why     What a segment told at its end has its replies in it, and so has the next total of
+        all segments. A segment that told nothing crashed, or still runs: the outputs of its
         replies are all there is, and their input is unknown. Pieces of one reply each
         repeat its output as far as it was known: the largest counts.
 */
 with
     covered as (
-        select distinct source, session_id, leg, scope
-        from core._leg_places
+        select distinct source, session_id, segment, scope
+        from core._run_segment_places
         where kind = 'call'
     ),
     replies as (
@@ -24,11 +24,11 @@ with
                 (stream_id, generation, seq, part),
                 (output_tokens, - generation, - seq, - stream_id, - part)
             ) as bill,
-            min(leg) as leg,
+            min(segment) as segment,
             min(called_at) as first_at,
             count(*) - 1 as copies
-        from core._leg_places
-        where kind = 'reply'
+        from core._run_segment_places
+        where kind = 'reply_output'
         group by all
     ),
     later as (
@@ -36,13 +36,13 @@ with
             replies.source,
             replies.session_id,
             replies.usage_key,
-            arg_min(ends.is_total and ends.is_of_all, ends.leg) as is_in_total
+            arg_min(ends.is_total and ends.is_of_all, ends.segment) as is_in_total
         from replies
         inner join
-            core._leg_ends as ends
+            core._run_segment_ends as ends
             on ends.source = replies.source
             and ends.session_id = replies.session_id
-            and ends.leg > replies.leg
+            and ends.segment > replies.segment
         group by all
     )
 
@@ -73,7 +73,7 @@ select
         when covered.scope is not null
         then 'told call by call'
     end as dropped_by
-from core._leg_places as placed
+from core._run_segment_places as placed
 inner join
     replies
     on replies.source = placed.source
@@ -88,6 +88,6 @@ left join
     covered
     on covered.source = placed.source
     and covered.session_id = placed.session_id
-    and covered.leg = placed.leg
+    and covered.segment = placed.segment
     and covered.scope = placed.scope
-where placed.kind = 'reply'
+where placed.kind = 'reply_output'

@@ -1,8 +1,8 @@
 /*
-One row per model and end of a leg, with the counts that were told of it there.
+One row per model and end of a segment, with the counts that were told of it there.
 
 grain   source, session_id, record_id, model
-only    staging.usage where kind = 'leg'
+only    staging.usage where kind = 'run_segment'
 why     The same event lies in two files, or was read again after a rewrite: it counts
         once, from its first place.
 */
@@ -26,5 +26,5 @@ select
     max(amount) as requests,
     count(*) - 1 as copies
 from staging.usage
-where kind = 'leg'
+where kind = 'run_segment'
 group by all

@@ -3,7 +3,7 @@ One row per record of the total of a scope, with what is left of it when everyth
 else that is known of that scope is taken off.
 
 grain   source, stream_id, generation, seq, part
-only    staging.usage where kind = 'rest'
+only    staging.usage where kind = 'scope_total'
 why     Some agents keep a total of a session beside its calls, and the total holds
         calls that are written nowhere else (titles, summaries, what was reverted).
         A copied call is not in the total of the session that has the copy.
@@ -20,7 +20,7 @@ with
             )
             = 1 as is_newest
         from staging.usage
-        where kind = 'rest' and scope is not null
+        where kind = 'scope_total' and scope is not null
     ),
     known as (
         select
@@ -37,7 +37,7 @@ with
         where
             session_id = owner_session_id
             and not is_replaced
-            and not is_outranked
+            and not is_superseded
             and scope is not null
         qualify
             row_number() over (
@@ -63,7 +63,7 @@ with
             reasoning_tokens,
             reported_cost_usd
         from core._snapshots
-        where not is_outranked and scope is not null
+        where not is_superseded and scope is not null
     ),
     sums as (
         select
@@ -117,6 +117,6 @@ select
         )
         > 0,
         false
-    ) as has_rest
+    ) as has_remainder
 from placed
 left join sums on sums.source = placed.source and sums.scope = placed.scope

@@ -2,15 +2,15 @@
 One row per message that a better store tells as well.
 
 grain   source, session_id, message_id
-only    staging.messages where trust is not null
+only    staging.messages where precedence is not null
 why     Some agents keep one conversation in several stores, under ids that do not
         meet: all messages of a session in the best store count, and no others.
 */
 with
     best as (
-        select source, session_id, max(trust) as trust
+        select source, session_id, max(precedence) as precedence
         from staging.messages
-        where trust is not null
+        where precedence is not null
         group by all
     )
 
@@ -18,4 +18,4 @@ select distinct messages.source, messages.session_id, messages.message_id
 from staging.messages as messages
 inner join
     best on best.source = messages.source and best.session_id = messages.session_id
-where coalesce(messages.trust, 0) < best.trust
+where coalesce(messages.precedence, 0) < best.precedence
