@@ -48,7 +48,7 @@ ROOTS = (
     Root(env="FACTORY_DIR", default=("~/.factory",), strip="sessions"),
     Root(env="DROID_SESSIONS_DIR", default=(), strip="sessions"),
 )
-PARSER_VERSION = 1
+PARSER_VERSION = 2
 
 _FILE = re.compile(
     r"(?:[^/]+/)?(?P<name>(?P<session>[^/]+?)\.(?:jsonl|settings\.json))"

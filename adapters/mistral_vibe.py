@@ -46,7 +46,7 @@ Facts: TypeAlias = Iterator[Fact | Reject]
 
 SOURCE = "mistral_vibe"
 ROOTS = (Root(env="VIBE_HOME", default=("~/.vibe",)),)
-PARSER_VERSION = 1
+PARSER_VERSION = 2
 
 _FILE = re.compile(
     r""".*/logs/session/

@@ -42,7 +42,7 @@ from agentlake.models.fact import Fact
 from agentlake.models.tool_result import Spill
 
 SOURCE = "claude_code"
-PARSER_VERSION = 1
+PARSER_VERSION = 2
 DESKTOP = "local-agent-mode-sessions"
 ROOTS = (
     Root(env="CLAUDE_CONFIG_DIR", default=("~/.claude",), strip="projects"),

@@ -34,7 +34,7 @@ ROOTS = (
         listed=Listed(file="projects.json", folder="data_dir", above="path"),
     ),
 )
-PARSER_VERSION = 1
+PARSER_VERSION = 2
 
 _OF_CHILDREN = """(
     select sum(cost) from sessions as children

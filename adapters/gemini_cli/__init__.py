@@ -37,7 +37,7 @@ ROOTS = (
     Root(default=("${GEMINI_CLI_HOME:-~}/.gemini",)),
     Root(default=("~/.cache/.gemini",)),  # runs in the sandbox of macOS
 )
-PARSER_VERSION = 1
+PARSER_VERSION = 2
 
 _RETENTION_DAYS = 30
 

@@ -8,13 +8,13 @@ version without any must not replace.
 
 import hashlib
 from collections.abc import Iterator
-from contextlib import suppress
 from typing import Any, TypeAlias
 
 import msgspec
 
 from agentlake.adapters.sdk.contract import Keyed
 from agentlake.adapters.sdk.decode import Unreadable, encode, untyped
+from agentlake.adapters.sdk.splice import spans
 
 Fields: TypeAlias = dict[str, msgspec.Raw]
 
@@ -88,16 +88,26 @@ def of_log(name: str, data: bytes) -> Iterator[Keyed]:
     session = _Session()
     *lines, last = data.split(b"\n")
     for line in (line.strip(_EMPTY) for line in lines):
-        if line:
-            try:
-                _read(session, line, fields_of(line))
-            except Unreadable:
-                session.keep("damaged", line)
-    if last := last.strip(_EMPTY):
-        # without its end it comes with the next load
-        with suppress(Unreadable):
-            _read(session, last, fields_of(last))
+        for part, fields in _parts(line):
+            if fields is None:
+                session.keep("damaged", part)
+            else:
+                _read(session, part, fields)
+    for part, fields in _parts(last.strip(_EMPTY)):
+        if fields is not None:  # without its end it comes with the next load
+            _read(session, part, fields)
     return session.records(name)
+
+
+def _parts(line: bytes) -> Iterator[tuple[bytes, Fields | None]]:
+    """The records on a line, mostly one; None as the fields of what is damaged."""
+    if not line:
+        return
+    try:
+        yield line, fields_of(line)
+    except Unreadable:
+        for part in spans(line):
+            yield part.data, fields_of(part.data) if part.is_whole else None
 
 
 def _read(session: _Session, line: bytes, fields: Fields) -> None:

@@ -65,7 +65,7 @@ ROOTS = (
         )
     ),
 )
-PARSER_VERSION = 1
+PARSER_VERSION = 2
 
 _FILE = re.compile(
     r""".*/(?:

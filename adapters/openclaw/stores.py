@@ -13,6 +13,7 @@ from agentlake.adapters.openclaw import prompts, talk
 from agentlake.adapters.sdk import zstd
 from agentlake.adapters.sdk.contract import Keyed, Record, Reject, Table
 from agentlake.adapters.sdk.decode import Decoder, Unreadable, encode, untyped
+from agentlake.adapters.sdk.splice import spans
 from agentlake.models.fact import Fact
 from agentlake.models.session import Session
 
@@ -174,7 +175,17 @@ def lines(data: bytes, session: str, key: str) -> Facts:
     """The facts of entries, a line each; a damaged one costs itself."""
     for number, line in enumerate(data.splitlines()):
         if line.strip():
-            try:
-                yield from talk.facts(line, At(session, f"{key}.{number}"))
-            except Unreadable as error:
-                yield Reject(f"line {number + 1}: {error}")
+            yield from _entries(line, At(session, f"{key}.{number}"), number + 1)
+
+
+def _entries(line: bytes, at: At, number: int) -> Facts:
+    """What a line says: one entry, or the several that share it."""
+    try:
+        yield from talk.facts(line, at)
+    except Unreadable as error:
+        for part in spans(line):
+            if part.is_whole and part.data != line:
+                own = At(at.session_id, f"{at.key}.{part.start}")
+                yield from talk.facts(part.data, own)
+            else:
+                yield Reject(f"line {number}: {error}")

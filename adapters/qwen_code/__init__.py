@@ -39,7 +39,7 @@ SOURCE = "qwen_code"
 ROOTS = (
     Root(env="QWEN_RUNTIME_DIR", default=("${QWEN_HOME:-~/.qwen}",), strip="projects"),
 )
-PARSER_VERSION = 1
+PARSER_VERSION = 2
 
 _FILE = re.compile(
     r""".*/projects/[^/]+/

@@ -18,8 +18,11 @@ import shutil
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import TypeAlias
+
+import msgspec
 
 from agentlake.adapters.sdk.contract import (
     Adapter,
@@ -31,12 +34,14 @@ from agentlake.adapters.sdk.contract import (
 from agentlake.adapters.sdk.decode import Unreadable
 from agentlake.adapters.sdk.readers import document, jsonl
 from agentlake.adapters.sdk.readers.chunks import chunks
-from agentlake.adapters.sdk.run import facts_of, misfit
+from agentlake.adapters.sdk.run import facts_of, line_key, misfit
+from agentlake.adapters.sdk.splice import spans
 from agentlake.models.fact import Fact
 
 Promise: TypeAlias = Callable[[Adapter, Path, Path], None]
 Found: TypeAlias = list[tuple[Record, list[Fact], list[Reject]]]
 
+_MOST_PAIRS = 200
 _DAMAGED = b'{"type": "assistant", "message": {"id": "m\xff'
 
 
@@ -229,6 +234,39 @@ def a_damaged_record_costs_itself_and_no_other(
             assert rejects, f"{stream.path}: a broken line was passed over in silence"
 
 
+def records_that_share_a_line_are_all_there(
+    adapter: Adapter, root: Path, scratch: Path
+) -> None:
+    """Two records on one line say what they say on two, also after half a record."""
+    del scratch
+    for stream in streams_of(adapter, root):
+        if stream.reader != "jsonl":
+            continue
+        lines = [one for one in records_of(adapter, stream) if _is_object(one.data)]
+        for one, other in islice(pairwise(lines), _MOST_PAIRS):
+            said = [_on_its_own_line(adapter, it) for it in (one, other)]
+            for cut in (len(one.data), len(one.data) // 2, one.data.index(b"{") + 1):
+                both = msgspec.structs.replace(one, data=one.data[:cut] + other.data)
+                facts, rejects = facts_of(adapter, both)
+                is_cut = cut < len(one.data)
+                wanted = said[1] if is_cut else said[0] + said[1]
+                assert facts == wanted, (
+                    f"{_at(one)}: with the next one on the line of its first {cut}"
+                    f" bytes, it says {facts} instead of {wanted}"
+                )
+                assert rejects or not (is_cut and wanted), f"{_at(one)}: half is silent"
+
+
+def _is_object(data: bytes) -> bool:
+    found = spans(data)
+    return len(found) == 1 and found[0].is_whole
+
+
+def _on_its_own_line(adapter: Adapter, record: Record) -> list[Fact]:
+    key = line_key(record.data)
+    return facts_of(adapter, msgspec.structs.replace(record, key=key))[0]
+
+
 def _copied_lines(adapter: Adapter, root: Path, scratch: Path) -> list[Stream]:
     """The plain line-based streams of a copy that may be written to."""
     copy = scratch / root.name
@@ -259,6 +297,7 @@ PROMISES: tuple[Promise, ...] = (
     keys_are_unique_within_a_stream,
     a_half_written_last_line_waits_for_its_end,
     a_damaged_record_costs_itself_and_no_other,
+    records_that_share_a_line_are_all_there,
 )
 
 

@@ -5,14 +5,17 @@ than the record, the stream or the source that it stumbled over.
 """
 
 import traceback
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Protocol, TypeVar
 
 import msgspec
+import xxhash
 
 from agentlake.adapters.sdk.contract import Record, Reject
 from agentlake.adapters.sdk.decode import Unreadable
+from agentlake.adapters.sdk.splice import spans
 from agentlake.errors import SourceError
 from agentlake.models.fact import Fact
 
@@ -34,8 +37,55 @@ class Parses(Protocol):
 def facts_of(adapter: Parses, record: Record) -> tuple[list[Fact], list[Reject]]:
     """The facts and rejects of one record, in the order in which they were given.
 
-    An exception becomes a Reject; what was given before it is kept.
+    An exception becomes a Reject; what was given before it is kept. A line that is
+    no record may hold several: then those say what they say, each for itself.
     """
+    facts, rejects = _said_of(adapter, record)
+    if rejects and not facts and record.stream.reader == "jsonl":
+        parts, damages = records_on(record)
+        if parts:
+            rejects = damages
+            for part in parts:
+                more_facts, more_rejects = _said_of(adapter, part)
+                facts += more_facts
+                rejects += more_rejects
+    return facts, rejects
+
+
+def records_on(line: Record) -> tuple[list[Record], list[Reject]]:
+    """The records that share a line, and why the rest of it is none.
+
+    Nothing for a line that is one record, or none. A record's key is the one that
+    a line of its own would give it.
+    """
+    found = spans(line.data)
+    if len(found) == 1 and (not found[0].is_whole or found[0].data == line.data):
+        return [], []
+    occurrences: Counter[str] = Counter()
+    records: list[Record] = []
+    for span in found:
+        if not span.is_whole:
+            continue
+        key = line_key(span.data)
+        again = occurrences[key]
+        occurrences[key] += 1
+        key = f"{key}.{again}" if again else key
+        offset = line.offset + span.start
+        records.append(Record(line.stream, line.seq, offset, key, span.data))
+    damages = [
+        Reject(f"{len(span.data):,} bytes at {span.start:,} of the line are no record")
+        for span in found
+        if not span.is_whole
+    ]
+    return records, damages
+
+
+def line_key(data: bytes) -> str:
+    """What a line's key is made of: its content."""
+    return xxhash.xxh3_64_hexdigest(data)
+
+
+def _said_of(adapter: Parses, record: Record) -> tuple[list[Fact], list[Reject]]:
     facts: list[Fact] = []
     rejects: list[Reject] = []
     file = getattr(adapter, "__file__", None) or _OWN

@@ -60,7 +60,7 @@ ROOTS = (
         )
     ),
 )
-PARSER_VERSION = 1
+PARSER_VERSION = 2
 
 _HAS_TASKS = """exists (
     select 1 from agent_tasks as tasks

@@ -38,7 +38,7 @@ ROOTS = (
         strip="threads",
     ),
 )
-PARSER_VERSION = 1
+PARSER_VERSION = 2
 
 
 def discover(root: str, options: Options) -> Iterator[Stream]:

@@ -15,6 +15,7 @@ from typing import cast
 import msgspec
 
 from agentlake.adapters.sdk import zstd
+from agentlake.adapters.sdk.splice import spans
 
 CHUNK = 4 << 20
 MOST_LINE = 256 << 20
@@ -69,7 +70,7 @@ def read(
 
     The caller has asked `continues` whether the cursor still fits. `settled` says
     that nobody has written for long: then a last line without newline is taken as
-    well, if it is JSON. Raises OSError, EOFError or ZstdError for a file
+    well, if it ends with a record. Raises OSError, EOFError or ZstdError for a file
     that cannot be read.
     """
     start = cursor or Cursor()
@@ -129,7 +130,7 @@ class _Reading:
             if lines:
                 yield Batch(lines, self._cursor())
         last = b"".join(self._held)
-        if settled and self._held_size == len(last) and _is_json(last):
+        if settled and self._held_size == len(last) and _is_whole(last):
             yield Batch(self._take(b""), self._cursor())
         elif not is_told:
             yield Batch([], self._cursor())
@@ -188,9 +189,11 @@ class _Reading:
         )
 
 
-def _is_json(data: bytes) -> bool:
+def _is_whole(line: bytes) -> bool:
+    """Whether it ends with a record, or is JSON of another kind."""
     try:
-        json.loads(data)
+        json.loads(line)
     except (ValueError, RecursionError):
-        return False
+        *_, last = spans(line) or [None]
+        return last is not None and last.is_whole
     return True
