@@ -8,6 +8,7 @@ version without any must not replace.
 
 import hashlib
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any, TypeAlias
 
 import msgspec
@@ -20,6 +21,7 @@ Fields: TypeAlias = dict[str, msgspec.Raw]
 
 _fields = msgspec.json.Decoder(Fields)
 _raws = msgspec.json.Decoder(list[msgspec.Raw])
+_raw = msgspec.json.Decoder(msgspec.Raw)
 _EMPTY = b"\0\r \t"
 _BILLED = ("id", "timestamp", "model", "tokens")
 _NOT_OF_THE_SESSION = ("messages", "memoryScratchpad")
@@ -87,27 +89,26 @@ def of_log(name: str, data: bytes) -> Iterator[Keyed]:
     """A session that is a log; its last line may still be half written."""
     session = _Session()
     *lines, last = data.split(b"\n")
-    for line in (line.strip(_EMPTY) for line in lines):
-        for part, fields in _parts(line):
-            if fields is None:
+    for line in lines:
+        for part in _parts(line.strip(_EMPTY)):
+            try:
+                _read(session, part, fields_of(part))
+            except Unreadable:
                 session.keep("damaged", part)
-            else:
-                _read(session, part, fields)
-    for part, fields in _parts(last.strip(_EMPTY)):
-        if fields is not None:  # without its end it comes with the next load
-            _read(session, part, fields)
+    for part in _parts(last.strip(_EMPTY)):
+        # without its end it comes with the next load
+        with suppress(Unreadable):
+            _read(session, part, fields_of(part))
     return session.records(name)
 
 
-def _parts(line: bytes) -> Iterator[tuple[bytes, Fields | None]]:
-    """The records on a line, mostly one; None as the fields of what is damaged."""
-    if not line:
-        return
+def _parts(line: bytes) -> list[bytes]:
+    """The line, or where that is no record, what shares it."""
     try:
-        yield line, fields_of(line)
-    except Unreadable:
-        for part in spans(line):
-            yield part.data, fields_of(part.data) if part.is_whole else None
+        _raw.decode(line)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return [part.data for part in spans(line)]
+    return [line]
 
 
 def _read(session: _Session, line: bytes, fields: Fields) -> None:

@@ -8,6 +8,7 @@ is named. An object inside a record that was cut is never taken for a record.
 import json
 import re
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Any, NamedTuple
 
 _START = re.compile(r'\{\s*"')
@@ -81,12 +82,8 @@ def _next_whole(text: str, damaged: int, error: int) -> int:
     """
     before = text.rfind("{", damaged + 1, error + 1)
     starts = [before] if before >= 0 and _START.match(text, before) else []
-    tries = 0
-    for found in _START.finditer(text, error):
-        starts.append(found.start())
-        tries += 1
-        if tries == _MOST_TRIES:
-            break
+    found = islice(_START.finditer(text, error), _MOST_TRIES)
+    starts += [one.start() for one in found]
     for start in starts:
         value, end = _value(text, start)
         if isinstance(value, dict) and end > error and _ends_well(text, end):

@@ -122,6 +122,7 @@ left join
     and models.stream_id = calls.stream_id
     and models.generation = calls.generation
     and models.seq = calls.seq
+    and models.part = calls.part
 left join
     providers
     on providers.source = calls.source
@@ -233,4 +234,5 @@ left join
     and models.stream_id = replies.stream_id
     and models.generation = replies.generation
     and models.seq = replies.seq
+    and models.part = replies.part
 where replies.dropped_by is null

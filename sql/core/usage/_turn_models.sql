@@ -1,7 +1,7 @@
 /*
 One row per record of usage that does not name its model, with the model of its turn.
 
-grain   source, stream_id, generation, seq
+grain   source, stream_id, generation, seq, part
 only    staging.usage where model is null and kind <> 'call'
 why     The model is set at the start of a turn. In order of precedence: the record's own
         turn; the last setting before it; the next one of the stream (usage can
@@ -18,6 +18,10 @@ with
             place_of(generation, seq) as place
         from staging.turns
         where model is not null
+        -- lines may be shared: the last one on it holds
+        qualify
+            row_number() over (partition by source, stream_id, place order by part desc)
+            = 1
     ),
     by_turn as (
         select source, session_id, turn_id, arg_max(model, place) as model
@@ -32,6 +36,7 @@ with
             stream_id,
             generation,
             seq,
+            part,
             turn_id,
             place_of(generation, seq) as place
         from staging.usage
@@ -43,6 +48,7 @@ select
     needing.stream_id,
     needing.generation,
     needing.seq,
+    needing.part,
     coalesce(by_turn.model, earlier.model, later.model) as model
 from needing
 left join

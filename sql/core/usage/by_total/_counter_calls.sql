@@ -2,7 +2,7 @@
 One row per record that shows a running total, or the vendor's own record of a response;
 dropped_by says why it is no call of its own, null that it is one.
 
-grain   source, stream_id, generation, seq
+grain   source, stream_id, generation, seq, part
 only    staging.usage where kind in ('counter', 'response')
 why     The same total is written again with every status update; compactions and full
         contexts write totals with no request behind them; forks and resumes go on

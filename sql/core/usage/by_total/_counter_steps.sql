@@ -2,7 +2,7 @@
 One row per record that shows a running total, or the vendor's own record of a response,
 with how far the total went since the one before.
 
-grain   source, stream_id, generation, seq
+grain   source, stream_id, generation, seq, part
 only    staging.usage where kind in ('counter', 'response')
 why     Whether a total is a call of its own depends on what stands before it in its
         stream, in a fork or a resume on the copied part too.
@@ -18,6 +18,7 @@ with
         select
             usage.*,
             place_of(usage.generation, usage.seq) as place,
+            if(usage.part > 0, '.' || usage.part, '') as at_part,
             responses.records_from,
             coalesce(usage.seq < replays.own_from_seq, false) as is_replay
         from staging.usage as usage
@@ -47,8 +48,11 @@ select
     || case
         when kind = 'response'
         then
-            coalesce(request_id, coalesce(turn_id, '') || '.' || coalesce(ordinal, seq))
-        else coalesce(counter, stream_id || '.' || place)
+            coalesce(
+                request_id,
+                coalesce(turn_id, '') || '.' || coalesce(ordinal, seq) || at_part
+            )
+        else coalesce(counter, stream_id || '.' || place || at_part)
     end as usage_id,
     message_id,
     kind,
@@ -82,4 +86,4 @@ select
     total_reasoning_tokens
     - coalesce(lag(total_reasoning_tokens) over walk, 0) as reasoning_delta
 from placed
-window walk as (partition by source, stream_id, kind order by place)
+window walk as (partition by source, stream_id, kind order by place, part)
