@@ -194,6 +194,5 @@ def _is_whole(line: bytes) -> bool:
     try:
         json.loads(line)
     except (ValueError, RecursionError):
-        *_, last = spans(line) or [None]
-        return last is not None and last.is_whole
+        return any(part.is_whole for part in spans(line)[-1:])
     return True
