@@ -119,3 +119,11 @@ create or replace macro main.is_asked_for(moment) as
     (getvariable('since') is null or moment >= getvariable('since'))
     and (getvariable('until') is null or moment < getvariable('until'))
 ;
+/*
+spelling_of(model): the name of a model as all places of one agent have it in common.
+
+why     Some write `4.5` where others write `4-5`.
+*/
+create or replace macro main.spelling_of(model) as
+    replace(lower(model), '.', '-')
+;

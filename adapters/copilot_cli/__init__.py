@@ -11,10 +11,11 @@ Trap:    one call is reported up to four times: by the database, the export, the
          session differs by version; core._run_segment_ends decides by the outputs of
          the messages, which is not proven on real files. Prompts include the cache.
 Missing: the input of a run that crashed, until there is a database; sessions left by
-         /new and /clear; calls that compact a context. Prompts that only the database
-         has. An export elsewhere (COPILOT_OTEL_FILE_EXPORTER_PATH) must be linked
-         into otel/; that it names sessions as the log does was not seen. Premium
-         requests are only kept in raw.
+         /new and /clear. What a compaction used counts only where neither the end of
+         its run nor the database tells it. Prompts that only the database has. An
+         export elsewhere (COPILOT_OTEL_FILE_EXPORTER_PATH) must be linked into otel/;
+         that it names sessions as the log does was not seen. Premium requests are only
+         kept in raw.
 """
 
 import os
@@ -22,9 +23,9 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 
-from agentlake.adapters.copilot_cli import events, stores
-from agentlake.adapters.copilot_cli.events import At, Facts
+from agentlake.adapters.copilot_cli import export, runs, stores, talk
 from agentlake.adapters.copilot_cli.format import EVENT, Data
+from agentlake.adapters.copilot_cli.runs import At, Facts
 from agentlake.adapters.sdk.contract import (
     Keyed,
     Options,
@@ -64,21 +65,22 @@ READERS: dict[str, Reader] = {
 }
 
 EVENTS: dict[str, Callable[[At, Data], Facts]] = {
-    "session.start": events.started,
-    "session.resume": events.started,
-    "session.context_changed": events.moved,
-    "session.model_change": events.model_changed,
-    "session.title_changed": events.title,
-    "session.error": events.error,
-    "session.compaction_complete": events.compaction,
-    "session.shutdown": events.shutdown,
-    "system.message": events.system,
-    "user.message": events.prompt,
-    "assistant.message": events.reply,
-    "assistant.reasoning": events.reasoning,
-    "tool.execution_start": events.call,
-    "tool.execution_complete": events.result,
-    "subagent.started": events.subagent,
+    "session.start": runs.started,
+    "session.resume": runs.started,
+    "session.context_changed": runs.moved,
+    "session.model_change": runs.model_changed,
+    "session.title_changed": runs.title,
+    "session.error": talk.error,
+    "session.compaction_complete": runs.compaction,
+    "session.shutdown": runs.shutdown,
+    "system.message": talk.system,
+    "user.message": talk.prompt,
+    "assistant.turn_start": runs.turn,
+    "assistant.message": talk.reply,
+    "assistant.reasoning": talk.reasoning,
+    "tool.execution_start": talk.call,
+    "tool.execution_complete": talk.result,
+    "subagent.started": talk.subagent,
 }
 """What makes facts of each type of event; the others are the program's own."""
 
@@ -124,7 +126,7 @@ def parse(record: Record) -> Iterable[Fact | Reject]:
     if stream.reader == "document":
         return stores.workspace(folder.rpartition("/")[2], record.data)
     if stream.key == stream.path:
-        return stores.exported(record.data)
+        return export.exported(record)
     event, rejects = EVENT.decode(record.data)
     make = EVENTS.get(event.type or "")
     if make is None:

@@ -54,6 +54,31 @@ class Metrics(msgspec.Struct, frozen=True, gc=False, rename="camel"):
     total_nano_aiu: Count | None = None
 
 
+class Compacted(msgspec.Struct, frozen=True, gc=False, rename="camel"):
+    """What a compaction used, under the names of older and newer versions."""
+
+    input: Count | None = None
+    output: Count | None = None
+    cached_input: Count | None = None
+    input_tokens: Count | None = None
+    output_tokens: Count | None = None
+    cache_read_tokens: Count | None = None
+    cache_write_tokens: Count | None = None
+    model: str | None = None
+
+    @property
+    def tokens(self) -> Tokens:
+        """The counts, whatever their names."""
+        return Tokens(
+            self.input if self.input_tokens is None else self.input_tokens,
+            self.output if self.output_tokens is None else self.output_tokens,
+            self.cached_input
+            if self.cache_read_tokens is None
+            else self.cache_read_tokens,
+            self.cache_write_tokens,
+        )
+
+
 class Data(msgspec.Struct, frozen=True, gc=False, rename="camel"):
     """What an event says."""
 
@@ -91,6 +116,7 @@ class Data(msgspec.Struct, frozen=True, gc=False, rename="camel"):
     trigger: str | None = None
     pre_compaction_tokens: Count | None = None
     post_compaction_tokens: Count | None = None
+    compaction_tokens_used: Compacted | None = None
 
 
 class Event(msgspec.Struct, frozen=True, gc=False, rename="camel"):
@@ -155,6 +181,13 @@ class OldMessage(msgspec.Struct, frozen=True, gc=False):
     tool_call_id: str | None = None
 
 
+class SpanContext(msgspec.Struct, frozen=True, gc=False, rename="camel"):
+    """Where a log belongs."""
+
+    trace_id: str | None = None
+    span_id: str | None = None
+
+
 class Exported(msgspec.Struct, frozen=True, gc=False, rename="camel"):
     """One line of the OpenTelemetry export: a span or a log."""
 
@@ -162,6 +195,9 @@ class Exported(msgspec.Struct, frozen=True, gc=False, rename="camel"):
     name: str | None = None
     trace_id: str | None = None
     span_id: str | None = None
+    span_context: SpanContext | None = None
+    body: Any = None
+    other_body: Any = msgspec.field(default=None, name="_body")
     end_time: Any = None
     start_time: Any = None
     timestamp: Any = None

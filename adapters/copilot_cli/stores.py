@@ -2,25 +2,21 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from datetime import datetime
 from itertools import chain
-from typing import Any
 
 from msgspec.structs import replace
 
-from agentlake.adapters.copilot_cli.events import At, Facts, disjoint, scope, usd
 from agentlake.adapters.copilot_cli.format import (
-    EXPORTED,
     OLD_MESSAGE,
     SESSION_ROW,
     USAGE_ROW,
-    Exported,
     OldFunction,
     OldMessage,
     SessionRow,
     Tokens,
     UsageRow,
 )
+from agentlake.adapters.copilot_cli.runs import At, Facts, disjoint, scope, usd
 from agentlake.adapters.sdk.contract import Keyed, Record, Reject, Stream, Table
 from agentlake.adapters.sdk.decode import Unreadable, encode, untyped
 from agentlake.adapters.sdk.values import json_text, moment, raw_json
@@ -37,13 +33,7 @@ TABLES = (
     Table(name="assistant_usage_events", key=("id",), order="id", above="id"),
 )
 _STORE = 40
-"""Precedence of the database; the export's is lower, and depends on its level."""
-_EXPORT = {
-    "chat": 34,
-    "gen_ai.client.inference.operation.details": 33,
-    "copilot_chat.agent.turn": 32,
-    "invoke_agent": 31,
-}
+"""Precedence of the database; the export's is lower."""
 
 _SETTING = re.compile(r"(?P<name>\w+):\s*(?P<value>.*)")
 _BLOCK = re.compile(r"[|>][+-]?")
@@ -85,7 +75,7 @@ def _call(call: UsageRow) -> Facts:
             call.reasoning_tokens,
         )
     )
-    if tokens.input is None and tokens.output is None:
+    if not any(tokens):
         return
     yield Usage(
         session_id=call.session_id,
@@ -103,82 +93,6 @@ def _call(call: UsageRow) -> Facts:
         reported_cost_usd=usd(call.total_nano_aiu, at),
         is_final=call.finish_reason is not None,
     )
-
-
-def exported(data: bytes) -> Facts:
-    """A span or log of the export, if it tells tokens.
-
-    Several levels may report one call (the call, the turn, the agent's whole
-    work): each level has its precedence, and only the most exact one counts.
-    """
-    line, rejects = EXPORTED.decode(data)
-    attributes = line.attributes or {}
-    tokens = disjoint(
-        Tokens(
-            _count(attributes, "input_tokens"),
-            _count(attributes, "output_tokens"),
-            _count(attributes, "cache_read.input_tokens", "cache_read_input_tokens"),
-            _count(
-                attributes,
-                "cache_creation.input_tokens",
-                "cache_write.input_tokens",
-                "cache_creation_input_tokens",
-            ),
-            _count(attributes, "reasoning.output_tokens", "reasoning_tokens"),
-        )
-    )
-    precedence = _EXPORT.get(_level(line))
-    if precedence is None or (tokens.input is None and tokens.output is None):
-        return
-    model = _word(attributes, "gen_ai.response.model", "gen_ai.request.model")
-    session = _word(attributes, "gen_ai.conversation.id", "session.id")
-    if not session or not model:
-        yield Reject("tokens of the export without session or model: not booked")
-        return
-    response = _word(attributes, "gen_ai.response.id")
-    at = next(
-        filter(None, map(_moment, (line.end_time, line.timestamp, line.time))), None
-    )
-    yield Usage(
-        session_id=session,
-        usage_key=response or f"{line.trace_id}/{line.span_id}/{at}",
-        scope=scope(session, model),
-        precedence=precedence,
-        model=model,
-        called_at=at or _moment(line.hr_time) or _moment(line.start_time),
-        input_tokens=tokens.input,
-        cache_read_tokens=tokens.cache_read,
-        cache_write_tokens=tokens.cache_write,
-        output_tokens=tokens.output,
-        reasoning_tokens=tokens.reasoning,
-    )
-    yield from rejects
-
-
-def _level(line: Exported) -> str:
-    attributes = line.attributes or {}
-    said = _word(attributes, "gen_ai.operation.name", "event.name") or line.name or ""
-    return said.partition(" ")[0]
-
-
-def _word(attributes: dict[str, Any], *names: str) -> str | None:
-    found = (attributes.get(name) for name in names)
-    return next((word for word in found if isinstance(word, str) and word), None)
-
-
-def _count(attributes: dict[str, Any], *names: str) -> int | None:
-    found = (attributes.get(f"gen_ai.usage.{name}") for name in names)
-    return next((n for n in found if type(n) is int and 0 <= n <= 2**40), None)
-
-
-def _moment(value: Any) -> datetime | None:
-    """A time of the export: as others write it, or as [seconds, nanoseconds]."""
-    match value:
-        case [int() | float() as seconds, int() | float() as nanos]:
-            return moment(seconds + nanos / 1e9)
-        case int() | float() | str():
-            return moment(value)
-    return None
 
 
 def workspace(session: str, data: bytes) -> Facts:

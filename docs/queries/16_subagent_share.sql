@@ -4,7 +4,7 @@ How much of the work subagents do
 select
     usage.source,
     sessions.relation = 'subagent' as by_subagent,
-    count(*) filter (where usage.granularity = 'call') as calls,
+    sum(usage.calls) as calls,
     sum(usage.output_tokens) as output_tokens,
     sum(usage.cost_usd) as cost_usd
 from core.usage

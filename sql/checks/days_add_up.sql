@@ -17,7 +17,7 @@ with
     whole as (
         select
             source,
-            count(*) filter (where granularity = 'call') as calls,
+            coalesce(sum(calls), 0) as calls,
             sum(output_tokens) as output_tokens,
             sum(cost_usd) as cost_usd
         from core.usage

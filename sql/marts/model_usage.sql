@@ -9,7 +9,7 @@ select
     usage.model,
     min(usage.called_at) as first_called_at,
     max(usage.called_at) as last_called_at,
-    count(*) filter (where usage.granularity = 'call') as calls,
+    cast(coalesce(sum(usage.calls), 0) as bigint) as calls,
     cast(sum(usage.input_tokens) as bigint) as input_tokens,
     cast(sum(usage.cache_read_tokens) as bigint) as cache_read_tokens,
     cast(sum(usage.cache_write_tokens) as bigint) as cache_write_tokens,

@@ -24,7 +24,7 @@ with
         select
             source,
             session_id,
-            count(*) filter (where granularity = 'call') as calls,
+            cast(coalesce(sum(calls), 0) as bigint) as calls,
             cast(sum(input_tokens) as bigint) as input_tokens,
             cast(sum(cache_read_tokens) as bigint) as cache_read_tokens,
             cast(sum(cache_write_tokens) as bigint) as cache_write_tokens,

@@ -15,7 +15,7 @@ with recursive
             source,
             session_id,
             agent_id,
-            count(*) filter (where granularity = 'call') as calls,
+            cast(coalesce(sum(calls), 0) as bigint) as calls,
             sum(output_tokens) as output_tokens,
             sum(cost_usd) as cost_usd,
             count(*) filter (where cost_usd is null) as unpriced_calls

@@ -23,7 +23,7 @@ with recursive
             divide(epoch_us(called_at), slot_us) * slot_us as slot,
             min(called_at) as first_called_at,
             max(called_at) as last_called_at,
-            count(*) filter (where granularity = 'call') as calls,
+            cast(coalesce(sum(calls), 0) as bigint) as calls,
             sum(input_tokens) as input_tokens,
             sum(cache_read_tokens) as cache_read_tokens,
             sum(cache_write_tokens) as cache_write_tokens,

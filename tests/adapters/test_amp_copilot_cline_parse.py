@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from support.cases import CASES, plans
 
 from agentlake.adapters import amp, cline_family, copilot_cli, vscode_copilot
-from agentlake.adapters.copilot_cli import stores
+from agentlake.adapters.copilot_cli import export, stores
 from agentlake.adapters.sdk.conformance import records_of, streams_of
 from agentlake.adapters.sdk.contract import Record, Reject, Stream
 from agentlake.adapters.sdk.decode import Unreadable, encode
@@ -83,6 +83,11 @@ def _usage(adapter, key, data, path="/r/x", **stream):
     return [fact for fact in found if type(fact).__name__ == "Usage"]
 
 
+def _line(value):
+    stream = Stream(path="/r/otel/x.jsonl", key="/r/otel/x.jsonl")
+    return Record(stream, 0, 0, "k", encode(value))
+
+
 ROLES = {
     "chat": 34,
     "invoke_agent": 31,
@@ -101,7 +106,7 @@ def test_a_line_of_the_export_has_the_precedence_of_its_level(operation, precede
         "gen_ai.usage.output_tokens": 7,
     }
     line = {"type": "span", "attributes": attributes, "endTime": [1788948000, 5e8]}
-    found = list(stores.exported(encode(line)))
+    found = list(export.exported(_line(line)))
     if precedence is None:
         assert found == []
         return
@@ -123,7 +128,7 @@ def test_tokens_that_belong_to_nothing_are_a_reject(left_out):
         "gen_ai.usage.output_tokens": 7,
     }
     del attributes[left_out]
-    (found,) = stores.exported(encode({"attributes": attributes}))
+    (found,) = export.exported(_line({"attributes": attributes}))
     assert isinstance(found, Reject)
 
 

@@ -201,6 +201,7 @@ select
     segments.reasoning_tokens,
     'session' as granularity,
     'tokens' as unit,
+    segments.calls,
     segments.is_less as is_estimated,
     segments.reported_cost_usd,
     segments.copies,
@@ -217,22 +218,18 @@ select
     replies.agent_id,
     replies.message_id,
     replies.provider,
-    coalesce(replies.model, models.model) as model,
+    replies.model,
     replies.called_at,
+    replies.input_tokens,
+    replies.cache_read_tokens,
+    replies.cache_write_tokens,
     replies.output_tokens,
     'call' as granularity,
     'tokens' as unit,
-    true as is_estimated,
+    replies.input_tokens is null as is_estimated,
     replies.copies,
     replies.stream_id,
     replies.generation,
     replies.seq
 from core._run_segment_replies as replies
-left join
-    core._turn_models as models
-    on models.source = replies.source
-    and models.stream_id = replies.stream_id
-    and models.generation = replies.generation
-    and models.seq = replies.seq
-    and models.part = replies.part
 where replies.dropped_by is null

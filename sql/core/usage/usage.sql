@@ -4,7 +4,7 @@ total, one per total.
 
 grain   source, usage_id
 key     source, session_id
-checks  not_null(session_id, called_at, granularity, unit);
+checks  not_null(session_id, called_at, granularity, unit); expect(calls >= 0 or calls is null);
         expect(granularity in ('call', 'turn', 'session'));
         expect(unit = 'tokens' or (input_tokens is null and output_tokens is null)); expect(input_tokens >= 0 or input_tokens is null);
         expect(output_tokens >= 0 or output_tokens is null);
@@ -12,7 +12,8 @@ checks  not_null(session_id, called_at, granularity, unit);
 why     The price is chosen per call: by its date, hour, service tier and the size of
         its prompt. No price known: cost_usd is null and the model is listed in
         marts.unpriced_models. What the agent itself reported stands beside it. What is
-        not counted in tokens (`unit`) has its number in `amount` and no tokens.
+        not counted in tokens (`unit`) has its number in `amount` and no tokens. `calls`
+        is how many requests a row stands for; null: nobody told.
 */
 with
     steps as (
@@ -41,6 +42,7 @@ select
     usage.web_search_requests,
     usage.service_tier,
     usage.granularity,
+    if(usage.granularity = 'call', 1, usage.calls) as calls,
     coalesce(usage.is_estimated, false) as is_estimated,
     usage.unit,
     usage.amount,

@@ -10,9 +10,15 @@ why     Of a total, the segment has what the total before it did not; one that f
 */
 with
     covered as (
-        select distinct source, session_id, segment, scope
+        select
+            source,
+            session_id,
+            segment,
+            list(distinct spelling) as spellings,
+            bool_or(spelling is null) as is_any
         from core._run_segment_places
         where kind = 'call'
+        group by all
     ),
     steps as (
         select
@@ -31,6 +37,7 @@ with
             - coalesce(previous.reasoning_tokens, 0) as more_reasoning_tokens,
             totals.reported_cost_usd
             - coalesce(previous.reported_cost_usd, 0) as more_cost_usd,
+            totals.requests - coalesce(previous.requests, 0) as more_requests,
             ends.is_total
             and least(
                 more_input_tokens,
@@ -88,10 +95,23 @@ with
             if(
                 steps.is_step, steps.more_cost_usd, steps.reported_cost_usd
             ) as reported_cost_usd,
+            cast(
+                if(
+                    steps.is_step and steps.more_requests >= 0,
+                    steps.more_requests,
+                    steps.requests
+                ) as bigint
+            ) as calls,
             steps.is_less,
             steps.copies,
             steps.bill,
-            covered.scope is not null as is_covered
+            coalesce(
+                covered.is_any
+                or records.model is null
+                and covered.segment is not null
+                or list_contains(covered.spellings, spelling_of(records.model)),
+                false
+            ) as is_covered
         from staging.usage as records
         inner join
             steps
@@ -104,7 +124,6 @@ with
             on covered.source = records.source
             and covered.session_id = records.session_id
             and covered.segment = steps.segment
-            and covered.scope = records.scope
         where records.kind = 'run_segment'
     )
 

@@ -5,7 +5,8 @@ grain   source, stream_id, generation, seq, part
 only    staging.usage where kind in ('run_segment', 'reply_output')
 why     Replies stand in the stream of the run, calls in a database or an export that
         know nothing of runs: what they have in common is the time. What was before the
-        first segment is the first segment's.
+        first segment is the first segment's. A reply need not name its model: then it
+        is the one that was set. Models are compared in any spelling.
 */
 with
     segments as (
@@ -41,8 +42,12 @@ select
     records.usage_key,
     records.scope,
     records.provider,
-    records.model,
+    coalesce(records.model, models.model) as model,
+    spelling_of(coalesce(records.model, models.model)) as spelling,
     records.called_at,
+    records.input_tokens,
+    records.cache_read_tokens,
+    records.cache_write_tokens,
     records.output_tokens,
     segments.segment,
     segments.ended_by
@@ -52,3 +57,11 @@ asof inner join
     on segments.source = records.source
     and segments.session_id = records.session_id
     and segments.began_at <= records.happened_at
+left join
+    core._turn_models as models
+    on models.source = records.source
+    and models.stream_id = records.stream_id
+    and models.generation = records.generation
+    and models.seq = records.seq
+    and models.part = records.part
+    and records.model is null

@@ -6,14 +6,21 @@ grain   source, stream_id, generation, seq, part
 only    staging.usage where kind = 'reply_output'
 why     What a segment told at its end has its replies in it, and so has the next total of
         all segments. A segment that told nothing crashed, or still runs: the outputs of its
-        replies are all there is, and their input is unknown. Pieces of one reply each
-        repeat its output as far as it was known: the largest counts.
+        replies are all there is, and their input is unknown, but for those that made a
+        summary. Pieces of one reply each repeat its output as far as it was known: the
+        largest counts. A call of an unknown model may be any of its segment's replies.
 */
 with
     covered as (
-        select distinct source, session_id, segment, scope
+        select
+            source,
+            session_id,
+            segment,
+            list(distinct spelling) as spellings,
+            bool_or(spelling is null) as is_any
         from core._run_segment_places
         where kind = 'call'
+        group by all
     ),
     replies as (
         select
@@ -59,6 +66,9 @@ select
     placed.provider,
     placed.model,
     replies.first_at as called_at,
+    placed.input_tokens,
+    placed.cache_read_tokens,
+    placed.cache_write_tokens,
     placed.output_tokens,
     replies.copies,
     case
@@ -70,7 +80,11 @@ select
         then 'told at the end of its run'
         when later.is_in_total
         then 'told at the end of a later run'
-        when covered.scope is not null
+        when
+            covered.is_any
+            or placed.spelling is null
+            and covered.segment is not null
+            or list_contains(covered.spellings, placed.spelling)
         then 'told call by call'
     end as dropped_by
 from core._run_segment_places as placed
@@ -89,5 +103,4 @@ left join
     on covered.source = placed.source
     and covered.session_id = placed.session_id
     and covered.segment = placed.segment
-    and covered.scope = placed.scope
 where placed.kind = 'reply_output'

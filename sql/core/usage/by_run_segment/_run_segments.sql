@@ -7,7 +7,8 @@ only    staging.usage where kind in ('run_segment', 'reply_output')
 why     Formats that tell tokens only when a run ends, and go on with the session in the
         next run, leave it open which of these a number belongs to. So a segment begins with
         each start of a run and after each end of one. Records that lie in two files,
-        or are read again after a rewrite, are the same event and count once.
+        or are read again after a rewrite, are the same event and count once. What made
+        a summary is no output of the segment: whether its end tells it is not known.
 */
 with
     ends as (
@@ -27,7 +28,7 @@ with
             usage_key,
             min(called_at) as happened_at,
             min(place_of(generation, seq)) as place,
-            max(output_tokens) as output_tokens
+            max(output_tokens) filter (where input_tokens is null) as output_tokens
         from staging.usage
         where kind = 'reply_output'
         group by all

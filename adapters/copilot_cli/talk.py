@@ -1,0 +1,232 @@
+"""What is said in a session, and what is done with tools."""
+
+import re
+from typing import Any
+
+from agentlake.adapters.copilot_cli.format import Data
+from agentlake.adapters.copilot_cli.runs import At, Facts, scope
+from agentlake.adapters.sdk.contract import Reject
+from agentlake.adapters.sdk.values import json_text, raw_json
+from agentlake.models.block import Block
+from agentlake.models.link import Link
+from agentlake.models.message import Message
+from agentlake.models.session import Session
+from agentlake.models.tool_call import ToolCall
+from agentlake.models.tool_result import ToolResult
+from agentlake.models.turn import Turn
+from agentlake.models.usage import Usage
+
+
+def error(at: At, data: Data) -> Facts:
+    """An error that the user saw."""
+    yield from _texts(at, at.name(None), "system", "error", text=data.message)
+
+
+def system(at: At, data: Data) -> Facts:
+    """The instructions that the program gives."""
+    yield from _texts(at, at.name(None), "system", "meta", text=_text(data.content))
+
+
+_TAG = (
+    r"<(?P<tag>skill[-_]context|system[-_](?:reminder|notification)|current_datetime)\b"
+)
+_BEFORE = re.compile(
+    rf"\s*{_TAG}[^>]*>.*?(?:</(?:(?P=tag)|skill_context)>\s*|\Z)", re.DOTALL
+)
+"""What the program puts before a prompt; it closes a skill under another name."""
+_AFTER = re.compile(
+    rf"\s*{_TAG}[^>]*>(?:(?!</?(?P=tag)\b).)*</(?:(?P=tag)|skill_context)>\s*\Z",
+    re.DOTALL,
+)
+
+
+def prompt(at: At, data: Data) -> Facts:
+    """What the user typed; with a source, what a skill or the program put in."""
+    typed, label, text = data.source in (None, "", "user"), data.source, ""
+    said = _text(data.content)
+    if typed and said:
+        label, text = _without_injected(said)
+        typed = label is None
+    yield from _texts(
+        at,
+        at.name(None),
+        "user",
+        "prompt" if typed else "meta",
+        text=text if typed else said,
+        label=None if typed else label,
+    )
+
+
+def _without_injected(said: str) -> tuple[str | None, str]:
+    """A prompt as it was typed; where nothing was, what put all of it in."""
+    text, by = said, None
+    while found := _BEFORE.match(text):
+        by, text = by or found["tag"], text[found.end() :]
+    while text and (found := _AFTER.search(text)):
+        text = text[: found.start()]
+    if by is None or text.strip():
+        return None, text
+    return "skill" if by.startswith("skill") else "system", ""
+
+
+def reply(at: At, data: Data) -> Facts:
+    """A reply, or a piece of one: all pieces of one call are one message."""
+    name = at.name(data.api_call_id or data.message_id)
+    text, asked = _text(data.content), data.tool_requests or ()
+    if not (data.output_tokens or text or data.reasoning_text or asked):
+        return  # an empty piece: neither said nor counted
+    if data.output_tokens is not None:
+        yield Usage(
+            session_id=at.session,
+            agent_id=at.agent,
+            message_id=name,
+            record_id=at.event,
+            turn_id=next((one.tool_call_id for one in asked), None),
+            kind="reply_output",
+            usage_key=name,
+            scope=scope(at.session, data.model) if data.model else None,
+            model=data.model,
+            called_at=at.at,
+            output_tokens=data.output_tokens,
+            is_estimated=True,
+        )
+    yield from _texts(
+        at,
+        name,
+        "assistant",
+        "response",
+        model=data.model,
+        thinking=data.reasoning_text,
+        text=text,
+    )
+    for place, one in enumerate(asked):
+        if not one.tool_call_id:
+            yield Reject(f"toolRequests[{place}] without toolCallId")
+            continue
+        yield Block(
+            session_id=at.session,
+            agent_id=at.agent,
+            message_id=name,
+            block_index=place + 2,
+            type="tool_use",
+            tool_call_id=one.tool_call_id,
+        )
+        server = one.mcp_server_name
+        yield ToolCall(
+            session_id=at.session,
+            agent_id=at.agent,
+            message_id=name,
+            tool_call_id=one.tool_call_id,
+            name=f"{server}.{one.name}" if server and one.name else one.name,
+            input=raw_json(one.arguments),
+            called_at=at.at,
+        )
+
+
+def reasoning(at: At, data: Data) -> Facts:
+    """Reasoning apart from its reply, as older versions write it."""
+    said = _text(data.content) or data.reasoning_text
+    yield from _texts(at, at.name(None), "assistant", "thinking", thinking=said)
+
+
+def _texts(
+    at: At,
+    name: str,
+    role: str,
+    kind: str,
+    *,
+    text: str | None = None,
+    thinking: str | None = None,
+    model: str | None = None,
+    label: str | None = None,
+) -> Facts:
+    yield Message(
+        session_id=at.session,
+        agent_id=at.agent,
+        message_id=name,
+        role=role,
+        kind=kind,
+        model=model,
+        sent_at=at.at,
+        label=label,
+    )
+    for place, (of, said) in enumerate((("thinking", thinking), ("text", text))):
+        if said:
+            yield Block(
+                session_id=at.session,
+                agent_id=at.agent,
+                message_id=name,
+                block_index=place,
+                type=of,
+                text=said,
+            )
+
+
+def call(at: At, data: Data) -> Facts:
+    """A tool begins; its reply has asked for it before, if that was written."""
+    if not data.tool_call_id:
+        yield Reject("tool.execution_start without toolCallId")
+        return
+    yield ToolCall(
+        session_id=at.session,
+        agent_id=at.agent,
+        message_id=at.name(data.tool_call_id),
+        tool_call_id=data.tool_call_id,
+        name=data.tool_name,
+        input=raw_json(data.arguments),
+        called_at=at.at,
+    )
+
+
+def result(at: At, data: Data) -> Facts:
+    """What a tool answered, or why it could not."""
+    if not data.tool_call_id:
+        yield Reject("tool.execution_complete without toolCallId")
+        return
+    if data.model and not at.agent:
+        # the model that asked for this call; its reply need not say so itself
+        yield Turn(
+            session_id=at.session,
+            turn_id=data.tool_call_id,
+            kind="context",
+            model=data.model,
+            began_at=at.at,
+        )
+    said = _text(data.result)
+    if said is None:
+        said = _text(data.error)
+    yield ToolResult(
+        session_id=at.session,
+        agent_id=at.agent,
+        tool_call_id=data.tool_call_id,
+        text=said,
+        is_error=None if data.success is None else not data.success,
+        finished_at=at.at,
+    )
+
+
+def _text(said: Any) -> str | None:
+    """A text, or the one in an object; anything else as JSON."""
+    if isinstance(said, dict):
+        for name in ("content", "detailedContent", "message"):
+            if isinstance(said.get(name), str):
+                return str(said[name])
+    return said if isinstance(said, str) else json_text(said)
+
+
+def subagent(at: At, data: Data) -> Facts:
+    """A subagent begins; its events carry its id."""
+    agent = at.agent or data.tool_call_id
+    if not agent:
+        yield Reject("subagent.started names neither agent nor call")
+        return
+    if data.agent_name:
+        yield Session(session_id=at.session, agent_id=agent, agent_type=data.agent_name)
+    yield Link(
+        session_id=at.session,
+        agent_id=agent,
+        parent_session_id=at.session,
+        relation="subagent",
+        tool_call_id=data.tool_call_id,
+        linked_at=at.at,
+    )
