@@ -108,7 +108,7 @@ GLOSSARY = {
     "is_gone": "Whether its agent has deleted it since.",
     "job": "The scheduled job that the session is a run of.",
     "channel": "Where the prompts come from, if not from a terminal.",
-    "calls": "Number of calls.",
+    "calls": "Number of requests to a model; null: nobody told.",
     "sessions": "Number of sessions.",
     "messages": "Number of own messages.",
     "tool_calls": "Number of calls of tools.",

@@ -45,7 +45,7 @@ def with_calls(lake):
             """
             insert into core.usage by name
             select $1 as source, $2 as usage_id, 's' as session_id, $3 as called_at,
-                1 as output_tokens, 'call' as granularity, 'tokens' as unit
+                1 as output_tokens, 'call' as granularity, 1 as calls, 'tokens' as unit
             """,
             [[source, str(number), at] for number, at in enumerate(moments)],
         )
