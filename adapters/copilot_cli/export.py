@@ -23,7 +23,7 @@ _LEVELS = {
     "copilot_chat.agent.turn": 32,
     "invoke_agent": 31,
 }
-"""Precedence of what reports a call, by how exactly it does; the database's is higher."""
+"""Precedence of what reports a call; the database's is higher than the export's."""
 _COUNTS = {
     "input": ("input_tokens",),
     "output": ("output_tokens",),
