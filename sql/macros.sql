@@ -127,3 +127,142 @@ why     Some write `4.5` where others write `4-5`.
 create or replace macro main.spelling_of(model) as
     replace(lower(model), '.', '-')
 ;
+/*
+harness_block(): the pattern of a block that a harness or an editor puts before or behind
+a prompt, in tags of its own; the user's own HTML has others.
+*/
+create or replace macro main.harness_block() as
+    replace(
+        '<(?:TAGS)(?:\s[^>]*)?>.*?</(?:TAGS)>',
+        'TAGS',
+        'system[-_](?:reminder|info)|user[-_](?:info|instructions|action|shell_command)'
+        || '|environment[-_](?:context|details|info)|workspace[-_]info|project_layout'
+        || '|git_status|editor_?context|attached_files|additional_data'
+        || '|(?:ide|external|in-app|app|session|goal|skill)[-_][a-z_-]+|skill'
+        || '|(?:skills|plugins|apps|permissions)[_ ]instructions|recommended_plugins'
+        || '|open_and_recently_viewed_files|reminder_?instructions|response-annotations'
+        || '|collaboration_mode|multi_agent_mode|model_switch|codex_internal_context'
+        || '|hook_prompt|user-prompt-submit-hook|turn_aborted|subagent_notification'
+        || '|(?:task|agent|bash)-notification|local-command-caveat'
+    )
+;
+/*
+without(text, pattern): a text without what a pattern finds in it, in whatever case.
+*/
+create or replace macro main.without(text, pattern) as
+    regexp_replace(text, '(?is)' || pattern, '', 'g')
+;
+/*
+typed(text): what a person typed of a prompt, without what a harness or an editor put
+around it; empty where that is all there is.
+
+why     Whatever the agent: reminders, open files and the state of the folder are
+        written into the message of the user, and some mark the prompt instead.
+*/
+create or replace macro main.typed(text) as
+    case
+        when not regexp_matches(text, '^\s*[#<]|>\s*$|<image name=')
+        then text
+        else
+            trim(
+                without(text, '<image name=[^>\n]*>(?:\s*</image>)?|^\s*</image>')
+                .without('<system[-_]reminder>.*?</system[-_]reminder>')
+                .without(
+                    '^(?:\s*# AGENTS\.md instructions.*?</INSTRUCTIONS>|\s*'
+                    || harness_block()
+                    || ')+'
+                )
+                -- an editor's list ends in a heading
+                .without(
+                    '^\s*(?:#{1,3} [^\n]*\n(?:.*?\n)??\s*)?'
+                    || '#{1,3} my request(?: for [a-z]+)?:[ \t]*'
+                )
+                .without('^\s*#{1,3} user input:?[ \t]*(?:\n|$)')
+                .without(
+                    '^\s*#{1,2} (?:context from my ide setup'
+                    || '|(?:files|applications) mentioned by the user'
+                    || '|referenced chat[a-z ]*|response annotations):.*$'
+                )
+                .without('(?:\n\s*' || harness_block() || ')+\s*$')
+                -- in these tags the prompt itself stands
+                .regexp_replace(
+                    '(?is)^(?:.*?<user_?(?:query|request)>(.*?)'
+                    || '</user_?(?:query|request)>.*'
+                    || '|\s*<(?:task|feedback|user_?message)>(.*)'
+                    || '</(?:task|feedback|user_?message)>\s*)$',
+                    '\1\2'
+                ),
+                chr(10) || chr(13) || chr(9) || ' '
+            )
+    end
+;
+/*
+title_of(text): the first meaningful line of a text, as a title of at most 100 characters;
+null where no line says anything.
+
+why     Rules, fences, tags and blank lines say nothing, and an error of the service that
+        stands where the title should be is nobody's title.
+*/
+create or replace macro main.title_of(text) as
+    list_transform(
+        list_filter(
+            list_transform(
+                regexp_split_to_array(text, '[\r\n]+'),
+                lambda line: trim(
+                    regexp_replace(line, '^[\s\x{FEFF}]*(?:#{1,6}\s+)?', ''),
+                    chr(9) || ' '
+                )
+            ),
+            lambda line: regexp_matches(line, '[\pL\pN]')
+            and not regexp_matches(line, '^(?:```|</?[\w-]+>$|API Error\b)')
+        )[:1],
+        lambda line: if(length(line) > 100, rtrim(left(line, 99)) || '…', line)
+    )[1]
+;
+/*
+reason_of(text): the line of a failed call's output that says why it failed.
+
+why     Some harnesses put lines about the run before the output, or the reason into tags;
+        a Python traceback ends with its reason. Where nothing else is said, how it
+        ended is the reason.
+*/
+create or replace macro main.reason_of(text) as
+    list_transform(
+        [
+            list_filter(
+                list_transform(
+                    regexp_split_to_array(text, '[\r\n]+'),
+                    lambda line: trim(
+                        regexp_replace(
+                            line, '</?(?:tool_use_error|error|stderr|stdout)>', '', 'g'
+                        )
+                    )
+                ),
+                lambda line: regexp_matches(line, '[\pL\pN]')
+            )
+        ],
+        lambda lines: left(
+            list_transform(
+                [
+                    list_filter(
+                        lines,
+                        lambda line: not regexp_matches(
+                            line,
+                            '^(?:(?:Chunk ID|Wall time|Original token count'
+                            || '|Total output lines|Output|Exit code)\b'
+                            || '|Process exited with code|Script (?:failed|completed)$)'
+                        )
+                    )
+                ],
+                lambda told: coalesce(
+                    if(starts_with(told[1], 'Traceback '), told[-1], told[1]),
+                    list_filter(
+                        lines, lambda line: regexp_matches(line, '(?i)exit|failed')
+                    )[1],
+                    lines[1]
+                )
+            )[1],
+            300
+        )
+    )[1]
+;

@@ -64,6 +64,8 @@ def _said(row: Row, at: At, parts: list[Part], *, injected: bool = False) -> Fac
     if kind == "prompt":
         parts = [rules.without_ide_context(part) for part in parts]
     yield from facts.content(row, at, message_id, parts)
+    if kind == "command":
+        yield from _renamed(at, rules.text_of(parts))
     if kind == "compaction_summary":  # old versions have no other record of it
         yield facts.compaction(row, at, None, None)
 
@@ -100,8 +102,15 @@ def system(row: Row, at: At) -> Facts:
             kind = rules.kind_of_text(text)
             local = kind in {"command", "local_output"}
             yield from facts.remark(row, at, kind if local else "meta", text)
+            yield from _renamed(at, text)
         case _ if text:
             yield from facts.remark(row, at, "meta", text)
+
+
+def _renamed(at: At, text: str | None) -> Facts:
+    """The title that a command of the user gives, where that is what it does."""
+    if name := rules.renamed(text or ""):
+        yield Session(session_id=at.session_id, title=name, title_source="custom")
 
 
 def attachment(row: Row, at: At) -> Facts:

@@ -37,7 +37,6 @@ ENVELOPES = {
     "meta": (
         "<agent-notification>",
         "<bash-notification>",
-        "<system-reminder>",
         "<task-notification>",
         "Stop hook feedback:",
         "[Request interrupted by user",
@@ -47,6 +46,8 @@ ENVELOPES = {
 
 _EDGE = 512
 """Outputs are long: a note in one is looked for near its ends only."""
+_REMINDERS = re.compile(r"(?:\s*<system-reminder>.*?</system-reminder>)+", re.DOTALL)
+_RENAMED = re.compile(r"<command-args>\s*([^<]*[^<\s])\s*</command-args>")
 _IDE_CONTEXT = re.compile(r"(?:\s*<(ide_[a-z_]+)>.*?</\1>\s*)+", re.DOTALL)
 _PERSISTED = re.compile(
     r"\s*<persisted-output>.*?Full output saved to: ([^\r\n]+)", re.DOTALL
@@ -109,12 +110,24 @@ def text_of(content: Any) -> str | None:
 
 
 def kind_of_text(text: str) -> str:
-    """The kind of message that a text is, by how it starts."""
+    """The kind of message that a text is, by how it starts after reminders."""
+    if "<system-reminder>" in text[:200]:
+        text = _REMINDERS.sub("", text, 1)
     start = text[:200].lstrip()
+    if not start or start.startswith("<system-reminder>"):
+        return "meta"
     for kind, starts in ENVELOPES.items():
         if start.startswith(starts):
             return kind
     return "prompt"
+
+
+def renamed(text: str) -> str | None:
+    """The name that a local command gives to the session."""
+    if "<command-name>/rename</command-name>" not in text:
+        return None
+    found = _RENAMED.search(text)
+    return found[1] if found else None
 
 
 def without_ide_context(part: Part) -> Part:

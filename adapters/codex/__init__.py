@@ -60,6 +60,7 @@ LINES: dict[str, Callable[[Where, Payload], Facts]] = {
 MAKE = LINES | {
     # response items
     "message": talk.message,
+    "agent_message": talk.between_agents,
     "reasoning": talk.reasoning,
     "function_call": talk.call,
     "custom_tool_call": talk.call,
@@ -80,7 +81,8 @@ MAKE = LINES | {
     "sub_agent_activity": threads.spawned,
     "error": talk.error,
 }
-"""What makes facts of each kind; lines, items and events share no name."""
+"""What makes facts of each kind. Lines, items and events share no name but
+`agent_message`, which an item writes with `content` and an event with `message`."""
 
 
 def discover(root: str, options: Options) -> Iterator[Stream]:

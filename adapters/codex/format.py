@@ -22,6 +22,7 @@ class Part(msgspec.Struct, frozen=True, gc=False):
 
     type: str | None = None
     text: str | None = None
+    encrypted_content: str | None = None
 
 
 Parts: TypeAlias = str | list[Part] | None
@@ -104,6 +105,12 @@ class HistoryBase(msgspec.Struct, frozen=True, gc=False):
     thread_id: str | None = None
 
 
+class ModelInfo(msgspec.Struct, frozen=True, gc=False):
+    """What some clients write of a turn's model instead of its name."""
+
+    slug: str | None = None
+
+
 class Settings(msgspec.Struct, frozen=True, gc=False):
     """Settings that hold from here on."""
 
@@ -145,6 +152,7 @@ class Payload(msgspec.Struct, frozen=True, gc=False):
     turn_id: str | None = None
     cwd: str | None = None
     model: str | None = None
+    model_info: ModelInfo | None = None
 
     # session_meta
     timestamp: datetime | None = None
@@ -174,6 +182,7 @@ class Payload(msgspec.Struct, frozen=True, gc=False):
     call_id: str | None = None
     output: str | list[Part] | Output | None = None
     internal_chat_message_metadata_passthrough: Passthrough | None = None
+    author: str | None = None
 
     # event_msg, compacted
     info: Info | None = None
@@ -217,7 +226,7 @@ LINE, BARE, DOCUMENT = Decoder(Line), Decoder(Payload), Decoder(Document)
 # One name a line would be longer than all that is not ignored.
 IGNORED = frozenset(
     """
-    additional_tools agent_message agent_reasoning collab_waiting_end compaction
+    additional_tools agent_reasoning collab_waiting_end compaction
     compaction_summary context_compacted context_compaction dynamic_tools_updated
     entered_review_mode exited_review_mode ghost_snapshot guardian_assessment
     inter_agent_communication inter_agent_communication_metadata item_completed

@@ -46,6 +46,17 @@ _INJECTED = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 """What Codex, not a human, put into a message of the user begins and ends like this."""
+_FAILED = re.compile(
+    r"\s*(?:error[=:] ?)?(?:"
+    r"(?:apply_patch|exec_command|write_stdin)(?: verification)? failed|"
+    r"(?:(?:exec|shell) )?(?:command )?(?:failed in sandbox|execution error)|"
+    r"(?:(?:exec )?command |patch |(?:MCP )?tool call )?(?:was )?rejected by user|"
+    r"user (?:rejected|cancelled) MCP tool call|aborted by user|Script failed|"
+    r"failed to parse function arguments|unsupported (?:custom tool )?call: )",
+    re.IGNORECASE,
+)
+"""How a text begins that Codex writes in place of an output: only words tell that the
+call failed."""
 _EXIT = re.compile(
     r"(?:(?:Chunk ID|Wall time): .*\n)*"
     r"(?:Exit code:|Process exited with code) (-?\d{1,9})\b"
@@ -82,6 +93,14 @@ def parts_of(content: Parts) -> list[Part]:
     if not content:
         return []
     return [Part("text", content)] if isinstance(content, str) else content
+
+
+def unsealed(part: Part) -> Part:
+    """The part with what is sealed in name only: real ciphers have no spaces."""
+    if part.type != "encrypted_content":
+        return part
+    text = part.encrypted_content or ""
+    return Part("text", text) if " " in text.strip() else Part("sealed")
 
 
 def is_injected(text: str | None) -> bool:
@@ -200,8 +219,11 @@ def answer(item: Payload) -> Answer:
 
 
 def _says_failed(text: str | None) -> bool:
-    ended = _EXIT.match(text) if text else None
-    return ended is not None and int(ended[1]) != 0
+    if not text:
+        return False
+    if ended := _EXIT.match(text):
+        return int(ended[1]) != 0
+    return _FAILED.match(text) is not None
 
 
 def has_failed(event: Payload) -> bool | None:

@@ -11,11 +11,9 @@ from pathlib import Path
 
 import msgspec
 
-from agentlake.adapters.codex.rules import is_injected
 from agentlake.adapters.codex.where import Facts
 from agentlake.adapters.sdk.contract import Record, Reject, Table
 from agentlake.adapters.sdk.decode import Decoder
-from agentlake.adapters.sdk.values import first_line
 from agentlake.models.link import Link
 from agentlake.models.session import Session
 
@@ -102,7 +100,7 @@ def facts(record: Record) -> Facts:
 def _session(row: Thread) -> Session:
     return Session(
         session_id=row.id or "",
-        title=row.name or (None if is_injected(row.title) else first_line(row.title)),
+        title=row.name or row.title or None,
         title_source=STORE,
         cwd=row.cwd or None,
         git_commit=row.git_sha or None,

@@ -21,15 +21,22 @@ HOSTED = ("web_search_call", "image_generation_call")
 
 
 def message(where: Where, item: Payload) -> Facts:
-    """A user's message counts as typed unless any part of it was put in by Codex."""
+    """A user's message counts as typed unless Codex put in every part of it."""
     parts = rules.parts_of(item.content)
     role, kind = "system", "meta"
     if item.role == "assistant":
         role, kind = "assistant", "response"
     elif item.role == "user":
-        injected = any(rules.is_injected(part.text) for part in parts)
+        injected = parts and all(rules.is_injected(part.text) for part in parts)
         role, kind = "user", "meta" if injected else "prompt"
     return _texts(where, item, parts, role, kind)
+
+
+def between_agents(where: Where, item: Payload) -> Facts:
+    """What another agent said to this one; the event of this name repeats a reply."""
+    if item.content is not None:
+        parts = [rules.unsealed(part) for part in rules.parts_of(item.content)]
+        yield from _texts(where, item, parts, "user", "meta", label=item.author)
 
 
 def reasoning(where: Where, item: Payload) -> Facts:
@@ -62,7 +69,13 @@ def compacted(where: Where, payload: Payload) -> Facts:
 
 
 def _texts(
-    where: Where, item: Payload, parts: list[Part], role: str, kind: str
+    where: Where,
+    item: Payload,
+    parts: list[Part],
+    role: str,
+    kind: str,
+    *,
+    label: str | None = None,
 ) -> Facts:
     name = where.name(item, rules.joined(parts))
     beside = item.internal_chat_message_metadata_passthrough
@@ -74,6 +87,7 @@ def _texts(
         kind=kind,
         sent_at=where.at,
         ordinal=where.ordinal,
+        label=label,
     )
     for index, part in enumerate(parts):
         yield Block(

@@ -1,7 +1,7 @@
 """Facts about a thread: whose it is, its turns, and what its requests cost."""
 
 from agentlake.adapters.codex import rules
-from agentlake.adapters.codex.format import Git, Payload
+from agentlake.adapters.codex.format import Git, ModelInfo, Payload
 from agentlake.adapters.codex.where import Facts, Where
 from agentlake.adapters.sdk.contract import Reject
 from agentlake.models.link import Link
@@ -61,6 +61,8 @@ def session(where: Where, meta: Payload) -> Facts:
     )
     if parent and relation:
         yield _link(where, thread, parent, relation)
+    if spawner and meta.forked_from_id and not base:
+        yield _link(where, thread, meta.forked_from_id, "copied")
 
 
 def spawned(where: Where, event: Payload) -> Facts:
@@ -89,7 +91,7 @@ def turn(where: Where, payload: Payload) -> Facts:
         session_id=where.thread,
         turn_id=payload.turn_id,
         kind=TURNS.get(payload.type or "", "context"),
-        model=payload.model,
+        model=payload.model or (payload.model_info or ModelInfo()).slug,
         cwd=payload.cwd,
         began_at=where.at,
         ordinal=where.ordinal,

@@ -1,9 +1,9 @@
 /*
 What the failed calls said
 
-The first line of each result.
+The line of each result that says why.
 */
-select called_at, name, left(split_part(result_text, chr(10), 1), 60) as said
+select called_at, name, left(reason_of(result_text), 60) as said
 from core.tool_calls
 where status = 'failed'
 order by called_at desc

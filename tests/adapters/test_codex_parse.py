@@ -253,6 +253,12 @@ def test_turns_name_the_model_begin_and_end():
     assert only(typed, "kind turn_id") == ("user_message", None)
 
 
+def test_a_model_may_be_told_by_its_slug():
+    told = {"turn_id": "t1", "model_info": {"slug": "m", "display_name": "M"}}
+    assert only(line("turn_context", told), "model") == "m"
+    assert only(line("turn_context", told | {"model": "n"}), "model") == "n"
+
+
 def test_settings_are_a_context_when_they_name_a_model():
     applied = event("thread_settings_applied", thread_settings={"model": "m"})
     assert only(applied, "kind model") == ("context", "m")
@@ -336,9 +342,22 @@ def test_only_what_a_human_typed_is_a_prompt(role, text, said):
     assert (f"{found.role} {found.kind}", block.text) == (said, text)
 
 
-def test_one_injected_part_makes_the_whole_message_injected():
+def test_a_message_is_injected_when_every_part_of_it_is():
     put_in = "<environment_context></environment_context>"
-    assert facts(message("user", put_in, "more"))[0].kind == "meta"
+    assert facts(message("user", put_in, put_in))[0].kind == "meta"
+    assert facts(message("user", put_in, "more"))[0].kind == "prompt"
+    assert facts(item("message", role="user", content=[]))[0].kind == "prompt"
+
+
+def test_what_another_agent_said_is_no_prompt_and_says_who_spoke():
+    sealed = [{"type": "encrypted_content", "encrypted_content": "gAAAAB0"}]
+    plain = [{"type": "encrypted_content", "encrypted_content": "Look at it."}]
+    content = [*parts("A task."), *sealed, *plain]
+    said = {"author": "/root", "recipient": "/root/a", "content": content}
+    found, *blocks = facts(item("agent_message", **said))
+    assert (found.role, found.kind, found.label) == ("user", "meta", "/root")
+    texts = [("text", "A task."), ("other", None), ("text", "Look at it.")]
+    assert [(block.type, block.text) for block in blocks] == texts
 
 
 def test_a_message_has_its_parts_as_blocks():
@@ -462,6 +481,32 @@ def test_an_output_of_any_age_has_its_text_and_its_end(
     answer = item(kind, call_id="c1", output=output)
     said = (text, is_error, duration_ms, AT)
     assert only(answer, "text is_error duration_ms finished_at") == said
+
+
+@pytest.mark.parametrize(
+    ("text", "is_error"),
+    [
+        ("apply_patch verification failed: Failed to find expected lines", True),
+        ("exec_command failed for `make`: CreateProcess { message: ... }", True),
+        ("write_stdin failed: Unknown process id 7", True),
+        ("failed in sandbox LinuxSeccomp with execution error: Denied", True),
+        ("command failed in sandbox", True),
+        ("exec command rejected by user", True),
+        ("patch rejected by user", True),
+        ("rejected by user approval settings", True),
+        ("user rejected MCP tool call", True),
+        ("aborted by user after 3.2s", True),
+        ("Script failed\nWall time 0.1 seconds\nOutput:\nError: no", True),
+        ("unsupported call: shell", True),
+        ("Script completed\nWall time 0.1 seconds\nOutput:\nScript failed", False),
+        (RAN % 0 + "apply_patch verification failed: an old log", False),
+        ("3 of 9 changes were rejected by user Ada", False),
+        ("Scripts failed: 0", False),
+    ],
+)
+def test_some_failures_are_told_in_words_only(text, is_error):
+    answer = item("function_call_output", call_id="c1", output=text)
+    assert only(answer, "text is_error") == (text, is_error)
 
 
 @pytest.mark.parametrize(

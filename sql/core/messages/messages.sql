@@ -8,7 +8,8 @@ checks  not_null(role, kind);
 why     A message is one answer or one prompt, however many records it took. It is
         copied when it belongs to an older session, when its record says so, or when
         it lies in the part of a thread that repeats its parent. It is gone when its
-        agent has deleted it since it was loaded.
+        agent has deleted it since it was loaded. Of a prompt the text is what was
+        typed; nothing typed, no prompt.
 */
 with
     whole as (
@@ -68,13 +69,18 @@ with
     ),
     texts as (
         select
-            source,
-            session_id,
-            message_id,
-            string_agg(text, chr(10) || chr(10) order by block_index) as text
-        from core.blocks
-        where type in ('text', 'attachment')
-        group by all
+            said.source,
+            said.session_id,
+            said.message_id,
+            said.text,
+            if(whole.opening.kind = 'prompt', typed(said.text), null) as typed_text,
+            said.has_picture
+        from core._message_texts as said
+        inner join
+            whole
+            on whole.source = said.source
+            and whole.session_id = said.session_id
+            and whole.message_id = said.message_id
     ),
     parents as (
         select source, session_id, record_id, min(message_id) as message_id
@@ -98,10 +104,16 @@ select
     whole.opening.agent_id as agent_id,
     -- facts
     whole.opening.role as role,
-    whole.opening.kind as kind,
+    if(
+        texts.typed_text = '' and not texts.has_picture, 'meta', whole.opening.kind
+    ) as kind,
     whole.model,
     whole.sent_at,
-    texts.text,
+    if(
+        texts.typed_text is null or (texts.typed_text = '' and not texts.has_picture),
+        texts.text,
+        nullif(texts.typed_text, '')
+    ) as text,
     whole.says_copied or owners.session_id <> whole.session_id as is_copied,
     coalesce(
         whole.opening.is_sidechain, whole.opening.agent_id is not null

@@ -4,16 +4,18 @@ One row per session with its title: what its user gave it, else the best there i
 grain   source, session_id
 why     In order of priority: a title given by the user, the agent's index, one made by a
         model, a summary of one of its messages, one in a database made from the
-        transcripts, its first human prompt. Of several of one kind the last written
-        counts, and an empty one takes the others back; a summary belongs to the
-        session that holds the message it ends with, wherever it is written.
+        transcripts, its first human prompt, the first that it copied, the task of
+        a subagent. Of several of one kind the last written counts, and an empty one
+        takes the others back; a summary belongs to the session that holds the message
+        it ends with, wherever it is written.
 */
 with
     given as (
         select
             titles.source,
             coalesce(leaf.session_id, titles.session_id) as session_id,
-            titles.title,
+            title_of(typed(titles.title)) as title,
+            titles.title = '' as takes_back,
             case
                 titles.title_source
                 when 'custom'
@@ -43,18 +45,47 @@ with
             session_id,
             priority,
             max(place) as place,
-            max_by(title, (place, title)) as title
+            max_by(coalesce(title, ''), (place, title)) as title
         from given
+        where title is not null or takes_back
         group by all
     ),
-    prompts as (
-        select
-            source,
-            session_id,
-            arg_min(text, (coalesce(sent_at, timestamptz 'infinity'), seq)) as text
+    spawned as (
+        select source, session_id
+        from staging.sessions
+        where relation = 'subagent' and agent_id is null
+        union
+        select source, session_id
         from core.messages
-        where kind = 'prompt' and not is_copied and not is_sidechain
         group by all
+        having count(*) filter (where agent_id is null) = 0
+    ),
+    spoken as (
+        select
+            messages.source,
+            messages.session_id,
+            title_of(typed(messages.text)) as title,
+            case
+                when messages.kind <> 'prompt' or messages.is_sidechain
+                then 8
+                when messages.is_copied
+                then 7
+                else 6
+            end as priority,
+            messages.sent_at,
+            messages.seq
+        from core.messages as messages
+        left join
+            spawned
+            on spawned.source = messages.source
+            and spawned.session_id = messages.session_id
+        where
+            (messages.kind = 'prompt' and not messages.is_sidechain)
+            or (
+                messages.role = 'user'
+                and messages.kind in ('prompt', 'meta')
+                and spawned.session_id is not null
+            )
     ),
     offered as (
         from latest
@@ -63,14 +94,12 @@ with
         select
             source,
             session_id,
-            trim(
-                regexp_extract(
-                    trim(text, chr(10) || chr(13) || chr(9) || ' '), '^[^\r\n]*'
-                )
-            ) as title,
-            6 as priority,
+            arg_min(title, (coalesce(sent_at, timestamptz 'infinity'), seq)) as title,
+            priority,
             0 as place
-        from prompts
+        from spoken
+        where title is not null
+        group by all
     )
 
 select source, session_id, arg_max(title, (- priority, place, title)) as title
