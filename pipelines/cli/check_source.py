@@ -22,7 +22,8 @@ from agentlake.adapters.sdk.run import place_of_error
 from agentlake.adapters.sdk.shape import what_is_missing
 from agentlake.errors import UserError, did_you_mean
 from agentlake.pipelines.cli.new_source import HOMES
-from agentlake.pipelines.cli.table import clean, counted
+from agentlake.pipelines.cli.table import counted
+from agentlake.pipelines.cli.width import clean
 from agentlake.pipelines.settings.settings import Settings, adapters_folder
 
 _MOST_SHOWN = 5

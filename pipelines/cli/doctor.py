@@ -7,7 +7,8 @@ from zoneinfo import ZoneInfo
 
 import msgspec
 
-from agentlake.pipelines.cli.table import Column, clean, counted, render, size
+from agentlake.pipelines.cli.table import Column, counted, render, size
+from agentlake.pipelines.cli.width import clean
 from agentlake.pipelines.health import (
     SOON_DAYS,
     Health,

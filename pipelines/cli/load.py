@@ -12,7 +12,8 @@ from agentlake.adapters.registry import added
 from agentlake.adapters.sdk.contract import Stream
 from agentlake.errors import UserError
 from agentlake.pipelines.cli.places import places
-from agentlake.pipelines.cli.table import Column, clean, count, is_bold, render, size
+from agentlake.pipelines.cli.table import Column, count, is_bold, render, size
+from agentlake.pipelines.cli.width import clean
 from agentlake.pipelines.ingest.plan import Selects
 from agentlake.pipelines.ingest.report import LoadReport, SourceReport
 from agentlake.pipelines.settings.settings import Settings

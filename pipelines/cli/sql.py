@@ -116,7 +116,8 @@ def _text(names: Sequence[str], found: Sequence[Row]) -> str:
         Column(
             title=name,
             right=any(isinstance(row[place], numbers) for row in found),
-            gives_way=None if place == 0 else "end",
+            gives_way="end",
+            is_whole=place == 0,
         )
         for place, name in enumerate(names)
     ]

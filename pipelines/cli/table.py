@@ -1,14 +1,15 @@
 """Tables for people: aligned, as wide as the terminal, and safe to print."""
 
 import os
-import re
 import shutil
 import sys
-import unicodedata
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 
 import msgspec
+
+from agentlake.pipelines.cli.width import clean, readable, shorten
+from agentlake.pipelines.cli.width import width as width_of
 
 _GAP = "  "
 _THOUSAND = 1000
@@ -20,8 +21,6 @@ _LEAST = 12
 """A column that gives way keeps at least this much ..."""
 _MOST = 60
 """... and where no terminal says how much fits, is at most so wide."""
-# What a transcript could do to a terminal: escape sequences, line ends, directions.
-_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]+")
 
 
 class Column(msgspec.Struct, frozen=True, kw_only=True):
@@ -64,15 +63,22 @@ def render(
     `tails` stand in place of the last cell of a row and may be longer than it. `bars`
     are drawn to the right of their rows, if the width leaves room for them.
     """
-    cells = [[clean(cell) for cell in row] for row in rows]
+    titles = [clean(column.title) for column in columns]
+    cells = [
+        [
+            _bounded(cell, column, width)
+            for cell, column in zip(row, columns, strict=True)
+        ]
+        for row in rows
+    ]
     widths = [
-        max(map(_width, (column.title, *(row[place] for row in cells))))
-        for place, column in enumerate(columns)
+        max(map(width_of, (title, *(row[place] for row in cells))))
+        for place, title in enumerate(titles)
     ]
     shown = _fit(columns, widths, width)
     used = sum(widths[place] for place in shown) + len(_GAP) * len(shown)
     room = min(_MOST_BAR, width - used) if width and bars else 0
-    lines = [_line(columns, [column.title for column in columns], widths, shown)]
+    lines = [_line(columns, titles, widths, shown)]
     if bold:
         lines[0] = f"\x1b[1m{lines[0]}\x1b[0m"
     for number, row in enumerate(cells):
@@ -80,15 +86,26 @@ def render(
         if tails and number in tails:
             line = _line(columns, row, widths, shown[:-1]) + _GAP + tails[number]
         if bars and number in bars and room >= _LEAST_BAR:
-            line += " " * (used - _width(line))
+            line += " " * (used - width_of(line))
             line += bar(bars[number], max(bars.values()), room)
         lines.append(line)
     return "\n".join(lines)
 
 
+def _bounded(cell: str, column: Column, width: int | None) -> str:
+    """A cell no longer than can be shown: what follows reads it several times."""
+    if column.gives_way is None or (width is None and column.is_whole):
+        return clean(cell)
+    room = max(width or _MOST, _LEAST)
+    cell = clean(readable(cell, room, column.gives_way))
+    return shorten(cell, room, column.gives_way)
+
+
 def is_bold() -> bool:
-    """Whether stdout is a terminal whose user does not mind."""
-    return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+    """Whether stdout is a terminal that knows bold, and whose user does not mind."""
+    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        return False
+    return sys.stdout.isatty()
 
 
 def _fit(columns: Sequence[Column], widths: list[int], width: int | None) -> list[int]:
@@ -131,32 +148,9 @@ def _line(
     for place in shown:
         column, room = columns[place], widths[place]
         text = shorten(row[place], room, column.gives_way or "end")
-        pad = " " * (room - _width(text))
+        pad = " " * (room - width_of(text))
         parts.append(pad + text if column.right else text + pad)
     return _GAP.join(parts).rstrip()
-
-
-def shorten(text: str, room: int, gives_way: str) -> str:
-    """A text in so much room, with … where something is missing."""
-    if _width(text) <= room:
-        return text
-    while text and _width(text) > room - 1:
-        text = text[1:] if gives_way == "start" else text[:-1]
-    return f"…{text}" if gives_way == "start" else f"{text}…"
-
-
-def clean(text: str) -> str:
-    """A text on one line that cannot steer the terminal."""
-    return _CONTROL.sub(" ", text)
-
-
-def _width(text: str) -> int:
-    if text.isascii():
-        return len(text)
-    return sum(
-        0 if unicodedata.combining(c) else 1 + (unicodedata.east_asian_width(c) in "WF")
-        for c in text
-    )
 
 
 def count(number: int | None) -> str:

@@ -11,7 +11,8 @@ from zoneinfo import ZoneInfo
 
 from agentlake.errors import SourceError, UserError
 from agentlake.pipelines.cli.load import Progress, print_deferred
-from agentlake.pipelines.cli.table import clean, counted, duration
+from agentlake.pipelines.cli.table import counted, duration
+from agentlake.pipelines.cli.width import clean
 from agentlake.pipelines.ingest.report import LoadReport
 from agentlake.pipelines.settings.settings import Settings
 from agentlake.pipelines.watching import Loads, Watching, watch

@@ -29,12 +29,12 @@ from agentlake.pipelines.cli.table import (
     bar,
     duration,
     render,
-    shorten,
     size,
     usd,
     usd_column,
 )
 from agentlake.pipelines.cli.ui import environment
+from agentlake.pipelines.cli.width import shorten
 from agentlake.pipelines.settings.settings import load_settings
 from agentlake.pipelines.warehouse.connect import writing
 from agentlake.pipelines.warehouse.one_ui import hold
