@@ -11,7 +11,6 @@ from agentlake.pipelines.cli.days import as_days, span, today_in
 from agentlake.pipelines.cli.query import Row, as_json, count_days, rows
 from agentlake.pipelines.cli.reports import REPORTS, Report, Shown
 from agentlake.pipelines.cli.table import (
-    clean,
     count,
     duration,
     first,
@@ -22,6 +21,7 @@ from agentlake.pipelines.cli.table import (
     usd,
     usd_column,
 )
+from agentlake.pipelines.cli.width import clean
 from agentlake.pipelines.settings.settings import Settings
 from agentlake.pipelines.settings.time_zone import checked_time_zone
 from agentlake.pipelines.warehouse.connect import Connection, reading

@@ -18,7 +18,7 @@ _MARKS = 32
 
 def clean(text: str) -> str:
     """A text on one line that cannot steer the terminal."""
-    return _CONTROL.sub(" ", text)
+    return text if text.isprintable() else _CONTROL.sub(" ", text)
 
 
 def width(text: str) -> int:
