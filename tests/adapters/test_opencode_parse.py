@@ -135,7 +135,7 @@ def test_a_total_counts_as_the_version_did_that_began_it(version, output):
     counted = {"tokens_input": 1, "tokens_output": 50, "tokens_reasoning": 20}
     found = row("session_v2", None, "ses_1", id="ses_1", version=version, **counted)
     one = only(Usage, found)
-    assert (one.kind, one.output_tokens, one.scope) == ("rest", output, "ses_1")
+    assert (one.kind, one.output_tokens, one.scope) == ("scope_total", output, "ses_1")
 
 
 def test_a_session_that_has_counted_nothing_has_no_total():
