@@ -15,6 +15,9 @@ class Compaction(Fact, frozen=True, kw_only=True, gc=False, omit_defaults=True):
     compaction_id: str
     trigger: str | None = None
     """auto, manual or micro; None when the record does not say."""
+    is_summary: bool | None = None
+    """Whether it shows only in its summary: a record of the compaction itself, if the
+    version writes one, stands beside it and counts instead."""
     compacted_at: Moment | None = None
     tokens_before: Count | None = None
     tokens_after: Count | None = None

@@ -20,6 +20,9 @@ class Message(Fact, frozen=True, kw_only=True, gc=False, omit_defaults=True):
     record_id: str | None = None
     """The record's own id, where it differs from the message's."""
     parent_record_id: str | None = None
+    in_tree: bool | None = None
+    """Whether the conversation is a tree of records, each naming the one before it; the
+    branch of the last record is the active one."""
     request_session_id: str | None = None
     """Session in which the request was made, on a copied record."""
     forked_from_session_id: str | None = None

@@ -41,6 +41,9 @@ class Session(Fact, frozen=True, kw_only=True, gc=False, omit_defaults=True):
     """The scheduled job that the session is a run of."""
     channel: str | None = None
     """Where its prompts come from (a messenger, a hook), if not from a terminal."""
+    is_header: bool | None = None
+    """Whether it is the header with which a thread's stream begins. What follows it may
+    be a copy of another thread's history that no record marks as one."""
     replay_base: str | None = None
     """Thread that this session refers to instead of copying it."""
     own_from_ordinal: int | None = None

@@ -17,4 +17,6 @@ class ToolCall(Fact, frozen=True, kw_only=True, gc=False, omit_defaults=True):
     name: str | None = None
     input: str | None = None
     """The arguments as JSON text; free text is a JSON string."""
+    agent_type: str | None = None
+    """The kind of subagent that it asks for, where the subagent does not say it."""
     called_at: Moment | None = None

@@ -55,6 +55,9 @@ class Usage(Fact, frozen=True, kw_only=True, gc=False, omit_defaults=True):
     web_search_requests: Count | None = None
     service_tier: str | None = None
     reported_cost_usd: Usd | None = None
+    has_hourly_windows: bool | None = None
+    """Whether the windows of the subscription begin on a full hour; else they begin
+    with a call."""
     granularity: str = "call"
     """What the numbers are of: a call, a turn or a session."""
     is_estimated: bool | None = None

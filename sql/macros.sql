@@ -95,6 +95,13 @@ create or replace macro main.place_of(generation, seq) as
     (cast(generation as bigint) << 40) + seq
 ;
 /*
+is_replay(seq, head_seq, own_from_seq): whether a record of a stream repeats another
+session, by the row of core._replays for its stream; false where there is none.
+*/
+create or replace macro main.is_replay(seq, head_seq, own_from_seq) as
+    coalesce(seq > head_seq and seq < own_from_seq, false)
+;
+/*
 local_date(moment): the date of a moment in the zone of the settings, which one connection
 can change for itself by `set variable time_zone = 'Asia/Tokyo'`.
 */

@@ -85,6 +85,7 @@ def usage(row: Row, at: At, tokens: Tokens, model: str | None) -> Usage:
         output_tokens=tokens.output_tokens,
         web_search_requests=server.web_search_requests if server else None,
         service_tier="fast" if tokens.speed == "fast" else tokens.service_tier,
+        has_hourly_windows=True,
         is_final=body.stop_reason is not None,
     )
     if details:
@@ -126,6 +127,7 @@ def content(row: Row, at: At, message_id: str, parts: list[Part]) -> Facts:
                 tool_call_id=call,
                 name=part.name,
                 input=rules.arguments(part),
+                agent_type=rules.agent_type(part),
                 called_at=row.timestamp,
             )
         elif kind == "tool_result" and call:
@@ -186,7 +188,12 @@ def remark(row: Row, at: At, kind: str, text: str) -> Facts:
 
 
 def compaction(
-    row: Row, at: At, meta: CompactMetadata | None, trigger: str | None
+    row: Row,
+    at: At,
+    meta: CompactMetadata | None,
+    trigger: str | None,
+    *,
+    is_summary: bool | None = None,
 ) -> Compaction:
     """A compaction, with its sizes if the row has them."""
     return Compaction(
@@ -194,6 +201,7 @@ def compaction(
         agent_id=at.agent_id,
         compaction_id=row.uuid or at.key,
         trigger=trigger,
+        is_summary=is_summary,
         compacted_at=row.timestamp,
         tokens_before=meta.pre_tokens if meta else None,
         tokens_after=meta.post_tokens if meta else None,

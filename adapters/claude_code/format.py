@@ -196,7 +196,14 @@ class SideFile(msgspec.Struct, frozen=True, gc=False, rename="camel"):
     cwd: str | None = None
 
 
+class SpawnInput(msgspec.Struct, frozen=True, gc=False):
+    """What a call that spawns a subagent asks for."""
+
+    subagent_type: str | None = None
+
+
 ROW, SIDE_FILE = Decoder(Row), Decoder(SideFile)
+SPAWN_INPUT = Decoder(SpawnInput)
 
 # One name a line would be longer than all that is not ignored.
 IGNORED = frozenset(

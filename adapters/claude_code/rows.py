@@ -67,7 +67,7 @@ def _said(row: Row, at: At, parts: list[Part], *, injected: bool = False) -> Fac
     if kind == "command":
         yield from _renamed(at, rules.text_of(parts))
     if kind == "compaction_summary":  # old versions have no other record of it
-        yield facts.compaction(row, at, None, None)
+        yield facts.compaction(row, at, None, None, is_summary=True)
 
 
 def _kind(row: Row, parts: list[Part]) -> str:

@@ -5,7 +5,13 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from agentlake.adapters.claude_code.format import Content, Part, Tokens
+from agentlake.adapters.claude_code.format import (
+    SPAWN_INPUT,
+    Content,
+    Part,
+    SpawnInput,
+    Tokens,
+)
 
 BLOCK_TYPES = {
     "text": "text",
@@ -95,6 +101,14 @@ def arguments(part: Part) -> str | None:
     """A call's arguments as they were written."""
     text = str(part.input, "utf-8", "replace")
     return None if text in ("", "null") else text
+
+
+def agent_type(part: Part) -> str | None:
+    """The kind of subagent that a call asks for, where old subagents do not say it."""
+    if part.name not in {"Agent", "Task"}:
+        return None
+    asked, _ = SPAWN_INPUT.within(arguments(part), SpawnInput())
+    return asked.subagent_type
 
 
 def text_of(content: Any) -> str | None:

@@ -55,6 +55,7 @@ def session(where: Where, meta: Payload) -> Facts:
         entrypoint=entrypoint or ("subagent" if began.subagent else None),
         provider=meta.model_provider,
         category=rules.category(began),
+        is_header=True,
         replay_base=base,
         own_from_ordinal=meta.subagent_history_start_ordinal,
         started_at=meta.timestamp or where.at,

@@ -67,6 +67,7 @@ GLOSSARY = {
     "rule": "Why it is no row of its own.",
     "copies": "How often the same call was written down again.",
     "granularity": "What the numbers are of: a call, a turn or a session.",
+    "has_hourly_windows": "Whether the plan's windows begin on a full hour.",
     "is_estimated": "Whether the agent guessed, or gives less than the whole.",
     # moments
     "sent_at": "When the message was sent.",

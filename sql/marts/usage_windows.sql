@@ -4,17 +4,17 @@ One row per source and 5-hour window, the unit in which subscription plans count
 grain   source, started_at
 why     A window starts with the first call at or after the end of the one before and
         lasts five hours, whatever happens in it; the next one starts with the next
-        call, not on a fixed grid. Claude's plans are said to begin a window at the
-        full hour (UTC) before its first call, so for claude_code the start is rounded
-        down to the hour; Codex tells resets to the second, so for all others it is
-        rounded down to the minute only. No vendor documents it. Both five hours and an hour are whole numbers of
-        these slots, so calls are added up by slot first. A window surely starts after
-        five hours without a call: the spells between such pauses are walked side by
-        side, which takes a few steps and not one for each window of all years.
-        Totals of whole sessions have no one moment and are left out.
-        A call is placed by when its answer was written, and the plan itself is not
-        on disk: a plan used from several sources or machines has other windows.
-        A connection that asks about some days sees the windows that began on them.
+        call, not on a fixed grid. Some plans are said to begin a window at the full
+        hour (UTC) before its first call (`has_hourly_windows`): its start is rounded
+        down to the hour, that of all others to the minute. No vendor documents it.
+        Five hours are a whole number of either slot, so calls are added up by slot
+        first. A window surely starts after five hours without a call: the spells
+        between such pauses are walked side by side, which takes a few steps and not
+        one for each window of all years. Totals of whole sessions have no one moment
+        and are left out. A call is placed by when its answer was written. The plan
+        itself is not on disk: one that is used from several sources or machines has
+        other windows. A connection that asks about some days sees the windows that
+        began on them.
 */
 with recursive
     slots as (
@@ -33,7 +33,7 @@ with recursive
             count(*) filter (where cost_usd is null) as unpriced_calls
         from
             (
-                select *, if(source in ('claude_code'), 3600000000, 60000000) as slot_us
+                select *, if(has_hourly_windows, 3600000000, 60000000) as slot_us
                 from core.usage
                 where unit = 'tokens' and granularity <> 'session'
             ) as usage

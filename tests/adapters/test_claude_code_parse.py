@@ -182,6 +182,7 @@ def test_usage_comes_first_and_with_every_id():
         "web_search_requests": 2,
         "service_tier": "standard",
         "reported_cost_usd": 0.5,
+        "has_hourly_windows": True,
         "is_final": False,
     }
 
@@ -300,6 +301,21 @@ def test_every_kind_of_block_has_our_word():
     ]
     assert only(line, "ToolCall", "tool_call_id", "name") == ("s1", "web_search")
     assert only(line, "ToolResult", "tool_call_id", "message_id") == ("s1", "msg_1")
+
+
+@pytest.mark.parametrize(
+    ("name", "asked", "expected"),
+    [
+        ("Task", {"subagent_type": "Explore"}, "Explore"),
+        ("Agent", {"subagent_type": "Explore", "prompt": "\ud83d"}, "Explore"),
+        ("Agent", {"subagent_type": 7}, None),
+        ("Agent", "no object", None),
+        ("Bash", {"subagent_type": "Explore"}, None),
+    ],
+)
+def test_a_call_that_spawns_a_subagent_names_its_kind(name, asked, expected):
+    line = reply({"type": "tool_use", "id": "t1", "name": name, "input": asked})
+    assert only(line, "ToolCall", "agent_type") == (expected,)
 
 
 def test_the_arguments_of_a_call_stay_as_they_were_written():
@@ -457,10 +473,11 @@ def test_what_an_ide_puts_before_a_prompt_is_stripped():
 
 
 def test_a_summary_of_an_old_version_is_a_compaction_too():
-    fields = ("compaction_id", "trigger", "compacted_at")
+    fields = ("compaction_id", "trigger", "is_summary", "compacted_at")
     assert only(user(COMPACTED), "Compaction", *fields) == (
         "u-1",
         None,
+        True,
         "2026-11-01T10:00:06Z",
     )
 

@@ -45,9 +45,13 @@ def with_calls(lake):
             """
             insert into core.usage by name
             select $1 as source, $2 as usage_id, 's' as session_id, $3 as called_at,
-                1 as output_tokens, 'call' as granularity, 1 as calls, 'tokens' as unit
+                1 as output_tokens, 'call' as granularity, 1 as calls, 'tokens' as unit,
+                $4 as has_hourly_windows
             """,
-            [[source, str(number), at] for number, at in enumerate(moments)],
+            [
+                [source, str(number), at, SLOT[source] == timedelta(hours=1)]
+                for number, at in enumerate(moments)
+            ],
         )
     return lake, calls
 

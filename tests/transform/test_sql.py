@@ -432,6 +432,7 @@ class World:
             relation=self.maybe("fork", "subagent", None) if parent else None,
             replay_base=self.one_of(session, "s", 4, 0.1),
             own_from_ordinal=self.maybe(None, None, None, 4),
+            is_header=True if self.source == "codex" else None,
             started_at=self.at(),
         )
         title = self.maybe("t", "u")
@@ -462,6 +463,7 @@ class World:
             session,
             compaction_id=self.one_of(session, "k", 2),
             trigger=self.maybe("auto", None),
+            is_summary=self.maybe(True, None),
             compacted_at=self.at(),
         )
 

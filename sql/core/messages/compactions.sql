@@ -27,11 +27,7 @@ with
             on forks.source = compactions.source
             and forks.session_id = compactions.session_id
         where
-            not coalesce(
-                compactions.seq > replays.head_seq
-                and compactions.seq < replays.own_from_seq,
-                false
-            )
+            not is_replay(compactions.seq, replays.head_seq, replays.own_from_seq)
             and not coalesce(compactions.compacted_at < forks.started_at, false)
     ),
     first_seen as (
@@ -68,15 +64,14 @@ select
     seq
 from first_seen
 where
-    trigger is not null
-    or source not in ('claude_code')
+    not coalesce(is_summary, false)
     or not exists (
         select 1
         from staging.compactions as boundary
         where
             boundary.source = first_seen.source
             and boundary.session_id = first_seen.session_id
-            and boundary.trigger is not null
+            and not coalesce(boundary.is_summary, false)
             and boundary.compacted_at
             between first_seen.compacted_at
             - interval 1 minute and first_seen.compacted_at

@@ -24,7 +24,7 @@ with recursive
                 (generation, seq, stream_id)
             ) as newest
         from staging.messages
-        where source in ('oh_my_pi', 'openclaw', 'pi') and record_id is not null
+        where in_tree and record_id is not null
         group by all
     ),
     placed as (

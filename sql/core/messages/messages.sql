@@ -43,11 +43,7 @@ with
             bool_or(
                 records.request_session_id is not null
                 or records.forked_from_session_id is not null
-                or coalesce(
-                    records.seq > replays.head_seq
-                    and records.seq < replays.own_from_seq,
-                    false
-                )
+                or is_replay(records.seq, replays.head_seq, replays.own_from_seq)
                 or coalesce(records.sent_at < forks.started_at, false)
             ) as says_copied
         from staging.messages as records

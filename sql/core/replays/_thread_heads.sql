@@ -1,5 +1,5 @@
 /*
-One row per stream that begins with a thread's header, in formats that have turns.
+One row per stream that begins with the header of a thread.
 
 grain   source, stream_id, generation
 why     Whether a thread may begin with copied history shows in its header: it names
@@ -24,7 +24,7 @@ with
             arg_min(own_from_ordinal, seq) as own_from_ordinal,
             coalesce(arg_min(relation, seq) = 'fork', false) as is_fork
         from staging.sessions
-        where title_source is null and source in ('codex')
+        where is_header
         group by all
     ),
     copied as (

@@ -43,14 +43,14 @@ with
             turns.source, turns.session_id, null as agent_id, turns.began_at as moment
         from staging.turns as turns
         left join core._replays as replays using (source, stream_id, generation)
-        where turns.seq >= coalesce(replays.own_from_seq, 0)
+        where not is_replay(turns.seq, replays.head_seq, replays.own_from_seq)
         union all
         select usage.source, usage.session_id, usage.agent_id, usage.called_at as moment
         from staging.usage as usage
         left join core._replays as replays using (source, stream_id, generation)
         where
             usage.kind in ('counter', 'response')
-            and usage.seq >= coalesce(replays.own_from_seq, 0)
+            and not is_replay(usage.seq, replays.head_seq, replays.own_from_seq)
     )
 
 select source, session_id, agent_id, min(moment) as started_at, max(moment) as ended_at

@@ -14,9 +14,7 @@ with
             calls.session_id as found_in,
             coalesce(owners.session_id, calls.session_id) as owner_id,
             replays.parent_session_id,
-            coalesce(
-                calls.seq > replays.head_seq and calls.seq < replays.own_from_seq, false
-            ) as is_replay,
+            is_replay(calls.seq, replays.head_seq, replays.own_from_seq) as is_replay,
             calls.tool_call_id,
             calls.agent_id,
             calls.called_at,

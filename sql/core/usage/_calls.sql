@@ -59,6 +59,7 @@ select
     calls.unit,
     calls.amount,
     calls.is_estimated,
+    calls.has_hourly_windows,
     calls.call_cost_usd as reported_cost_usd,
     calls.copies,
     calls.stream_id,

@@ -46,6 +46,7 @@ select
     coalesce(usage.is_estimated, false) as is_estimated,
     usage.unit,
     usage.amount,
+    coalesce(usage.has_hourly_windows, false) as has_hourly_windows,
     coalesce(usage.is_total, false) as is_total,
     cast(usage.reported_cost_usd as decimal(18, 6)) as reported_cost_usd,
     if(usage.is_total, steps.cost_usd, call_cost(usage, price)) as cost_usd,

@@ -93,6 +93,7 @@ select
     keyed.unit,
     keyed.amount,
     keyed.is_estimated,
+    keyed.has_hourly_windows,
     keyed.scope,
     keyed.is_superseded or calls.is_owner_superseded as is_superseded,
     calls.first_at,

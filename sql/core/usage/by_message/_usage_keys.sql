@@ -101,6 +101,7 @@ select
     named.unit,
     named.amount,
     named.is_estimated,
+    named.has_hourly_windows,
     named.scope,
     coalesce(coalesce(named.precedence, 0) < scopes.precedence, false) as is_superseded
 from named

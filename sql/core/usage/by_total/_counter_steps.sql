@@ -20,7 +20,7 @@ with
             place_of(usage.generation, usage.seq) as place,
             if(usage.part > 0, '.' || usage.part, '') as at_part,
             responses.records_from,
-            coalesce(usage.seq < replays.own_from_seq, false) as is_replay
+            is_replay(usage.seq, replays.head_seq, replays.own_from_seq) as is_replay
         from staging.usage as usage
         left join
             responses
