@@ -68,15 +68,31 @@ def _session(entry: Entry, at: At) -> Facts:
             yield replace(fact, parent_session_id=parent, relation="subagent")
         else:
             yield fact
+    if rules.named(entry.title):
+        yield _title(entry, at, entry.title_source)
 
 
 def _titled(entry: Entry, at: At) -> Facts:
     """A title, by the user or by a model."""
-    if entry.title:
-        source = "custom" if entry.source == "user" else "ai"
-        yield Session(session_id=at.session_id, title=entry.title, title_source=source)
+    if rules.named(entry.title):
+        set_at = rules.time_of(entry.updated_at) or entry.timestamp
+        yield replace(_title(entry, at, entry.source), titled_at=set_at)
     if entry.id:
         yield from entries.node(entry, at)
+
+
+def _title(entry: Entry, at: At, by: object) -> Session:
+    source = "custom" if by == "user" else "ai"
+    return Session(session_id=at.session_id, title=entry.title, title_source=source)
+
+
+def _named(entry: Entry, at: At) -> Facts:
+    """A name in the way of Pi; the title above may be newer."""
+    for fact in entries.titled(entry, at):
+        if isinstance(fact, Session):
+            yield replace(fact, titled_at=entry.timestamp)
+        else:
+            yield fact
 
 
 def _model_change(entry: Entry, at: At) -> Facts:
@@ -88,6 +104,7 @@ def _model_change(entry: Entry, at: At) -> Facts:
 FACTS: Makes = {
     **entries.FACTS,
     "session": _session,
+    "session_info": _named,
     "title": _titled,
     "title_change": _titled,
     "model_usage": entries.spent,

@@ -45,5 +45,6 @@ class Message(Fact, frozen=True, kw_only=True, gc=False, omit_defaults=True):
     team: str | None = None
     agent_type: str | None = None
     label: str | None = None
-    """Who speaks in a user message that no person typed, or through what: cron,
-    system, the name of a channel. Taken from a prefix, it is no longer in the text."""
+    """Who speaks in a user message, and through what, where it was not typed into the
+    agent itself: `[TG] Ann`, `[cron] nightly`, `[sys]`. Taken from a prefix, it is no
+    longer in the text."""

@@ -24,8 +24,12 @@ class Session(Fact, frozen=True, kw_only=True, gc=False, omit_defaults=True):
     team: str | None = None
     title: str | None = None
     title_source: str | None = None
-    """custom, ai, index, summary or database: which kind of record gave the title. What
-    a database says of itself beside the transcripts only fills in what they lack."""
+    """custom, ai, index, summary, database or job: which kind of record gave the title.
+    What a database says of itself beside the transcripts only fills in what they lack;
+    the name of a job is the title of a session in which nobody spoke."""
+    titled_at: Moment | None = None
+    """When the title was set, where the format says it: then the latest one counts,
+    whoever gave it."""
     leaf_record_id: str | None = None
     """For a summary title: the record whose session it belongs to."""
     cwd: str | None = None
@@ -40,7 +44,8 @@ class Session(Fact, frozen=True, kw_only=True, gc=False, omit_defaults=True):
     job: str | None = None
     """The scheduled job that the session is a run of."""
     channel: str | None = None
-    """Where its prompts come from (a messenger, a hook), if not from a terminal."""
+    """Where its prompts come from (a messenger, a hook), if not from a terminal;
+    direct: typed to a gateway, through no messenger."""
     is_header: bool | None = None
     """Whether it is the header with which a thread's stream begins. What follows it may
     be a copy of another thread's history that no record marks as one."""

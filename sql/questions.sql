@@ -90,7 +90,9 @@ select
     round(100.0 * failed / calls, 1) as failed_percent,
     max(called_at) filter (where status = 'failed') as last_failed_at
 from core._tool_calls
-where since is null or local_date(called_at) >= cast(since as date)
+where
+    status <> 'no_call'
+    and (since is null or local_date(called_at) >= cast(since as date))
 group by source, name
 having failed > 0
 order by failed desc, source asc, name asc

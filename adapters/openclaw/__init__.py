@@ -10,8 +10,9 @@ Seen:    real files of March 2026 (session version 3); the database of 2026.9.6 
 Trap:    the program imports its files into the database: entries are known by id and
          time wherever they lie. The database packs large events. The gateway says in
          front of a text who speaks (a messenger, a schedule, itself): that becomes the
-         label, and leaves the text. Mirrored messages were no calls, a heartbeat was
-         one. Counters of the index tell how full a context is.
+         label, and leaves the text; its time and its sender can be switched off.
+         Mirrored messages were no calls, a heartbeat was one. Counters of the index
+         tell how full a context is.
 Missing: an event that is rewritten in place in the database after it was loaded; the
          parent of a subagent (only a key names it); prefixes that are not known yet
          stay in the text.

@@ -1,27 +1,36 @@
-"""Who speaks in a user message, and what is left of it without what was put before.
+"""Who speaks in a user message, and what is left of it without what was put around.
 
 A gateway hands over what came from messengers, schedules and other sessions as if a
 user had typed it, and says in front of the text what it is.
+
+Start:  `said`; `envelopes.py` reads what stands in front of a messenger's text.
 """
 
 import re
-from collections.abc import Callable
 from typing import NamedTuple
+
+from agentlake.adapters.openclaw import envelopes
+from agentlake.adapters.sdk.values import first_line
 
 _SYSTEM = re.compile(r"(?:System(?: \(untrusted\))?: [^\n]*(?:\n+|$))+")
 _SYSTEM_LINE = re.compile(r"^System(?: \(untrusted\))?: (?:\[[^\]\n]*\] ?)?", re.M)
-_TIME = re.compile(r"\[[A-Z][a-z]{2} \d{4}-\d\d-\d\d \d\d:\d\d[^\]\n]*\] *")
-_ABOUT = re.compile(
-    r"[^\n]+(?:\(untrusted[^)\n]*\):| ⟦openclaw:ctx⟧) *\n"
-    r"(?:```json\n.*?\n```|[^\n]+(?:\n[^\n]+)*)(?:\n+|$)",
+_CRON = re.compile(r"\[cron:(?P<id>[^\]\s]*)(?:[ \t]+(?P<name>[^\]\n]*))?\][ \t]*")
+_UNCLOSED_CRON = re.compile(r"\[cron:(?P<id>[^\]\s]*)[ \t]*")
+_MEDIA = re.compile(
+    r"(?:(?:\[media attached[^\n]*\]|To send an image back, [^\n]*)\n+)+"
+)
+_HISTORY = re.compile(
+    r"\[Chat messages since your last reply[^\]\n]*\]\n.*"
+    r"\[Current message[^\]\n]*\]\n",
     re.DOTALL,
 )
-_CHANNEL = re.compile(
-    r"\[(?P<channel>Google Chat|Zalo Personal|[A-Z][A-Za-z]+)"
-    r"(?: [^\]\n]*)?\d{4}-\d\d-\d\d[T ]\d\d:\d\d[^\]\n]*\] *"
+_MEMORY = re.compile(
+    r"(?:Context:\s*)?<(relevant-memories|active_memory_plugin)>.*?</\1>\s*", re.DOTALL
 )
-_CRON = re.compile(r"\[cron:(?P<id>[^\]\s]+)(?: +(?P<name>[^\]\n]+))?\] *")
-_HINT = re.compile(r"^\[message_id: [^\]\n]*\] *\n?", re.M | re.I)
+_HINT = re.compile(
+    r"(?:^|\n)[ \t]*\[(?:\w+ )?message[_ ]id: [^\]\n]*\][ \t]*(?=\n|$)", re.IGNORECASE
+)
+_AFTER = re.compile(r"\n+Context: ⟦openclaw:ctx⟧ *\n.*", re.DOTALL)
 _INJECTED = {
     "[Subagent Context]": "subagent",
     "[Inter-session message]": "session",
@@ -31,6 +40,9 @@ _INJECTED = {
 """What the gateway says itself, by how it starts; words in brackets are a prefix."""
 _QUIET = ("HEARTBEAT_OK", "NO_REPLY")
 
+DIRECT = "direct"
+"""The channel of a prompt that came through no messenger."""
+
 
 class Said(NamedTuple):
     """A user message, taken apart."""
@@ -38,44 +50,60 @@ class Said(NamedTuple):
     text: str
     kind: str = "prompt"
     label: str | None = None
-    events: str | None = None
-    """System events that were queued before it."""
+    around: str | None = None
+    """What stood around it: queued system events, media, the talk of a group."""
     channel: str | None = None
     job: str | None = None
     category: str | None = "interactive"
+    title: str | None = None
+    """What a session is called in which nobody spoke."""
 
 
 def said(text: str) -> Said:
-    """Who speaks, through what, and the text without its prefixes."""
+    """Who speaks, through what, and the text without what was put around it."""
     system = _SYSTEM.match(text)
     events = system[0] if system else ""
-    rest = text[len(events) :]
-    channel: str | None = None
-    while found := _first(rest, _TIME.match, _ABOUT.match, _CHANNEL.match):
-        channel = channel or found.groupdict().get("channel")
-        rest = rest[found.end() :]
-    rest = _HINT.sub("", rest)
     noted = _SYSTEM_LINE.sub("", events).strip()
-    if noted and not rest.strip():
-        return Said(noted, "meta", "system", category="system")
-    if found := _CRON.match(rest):
-        job = (found["name"] or found["id"]).strip()
-        rest = rest[found.end() :]
-        return Said(rest, "command", "cron", noted or None, job=job, category="cron")
+    rest = text[len(events) :]
+    around = [noted] if noted else []
+    for pattern in (_MEMORY, _MEDIA, _HISTORY):
+        if found := pattern.match(rest):
+            around.append(found[0].strip())
+            rest = rest[found.end() :]
+    sender, rest = envelopes.opened(rest)
+    rest = _HINT.sub("", _AFTER.sub("", rest)).lstrip("\n")
+    sender = sender._replace(channel=sender.channel or envelopes.gateway_in(noted))
+    channel = envelopes.id_of(sender.channel)
+    if noted and not rest.strip() and len(around) == 1:
+        by = "interactive" if channel else "system"
+        return Said(noted, "meta", "[sys]", channel=channel, category=by)
+    beside = "\n".join(around) or None
+    if rest.startswith("[cron:"):
+        return _of_a_job(rest, beside)
     for start, speaker in _INJECTED.items():
         if rest.startswith(start):
             rest = rest.removeprefix(start).lstrip() if start[0] == "[" else rest
             category = "system" if speaker in ("heartbeat", "system") else None
-            return Said(rest, "meta", speaker, noted or None, category=category)
-    channel = channel.lower() if channel else None
-    label = channel or ("system" if noted else None)
-    return Said(rest, "prompt", label, noted or None, channel)
+            return Said(rest, "meta", speaker, beside, category=category)
+    label = envelopes.label(sender) or ("[sys]" if noted else None)
+    return Said(rest, "prompt", label, beside, channel or DIRECT)
 
 
-def _first(
-    text: str, *matches: Callable[[str], re.Match[str] | None]
-) -> re.Match[str] | None:
-    return next((found for match in matches if (found := match(text))), None)
+def _of_a_job(text: str, beside: str | None) -> Said:
+    """What a schedule says; its bracket may hold no name, or not be closed."""
+    found = _CRON.match(text) or _UNCLOSED_CRON.match(text)
+    assert found
+    rest = text[found.end() :]
+    name = (found.groupdict().get("name") or "").strip()
+    return Said(
+        rest,
+        "command",
+        f"[cron] {name}" if name else "[cron]",
+        beside,
+        job=name or found["id"] or None,
+        category="cron",
+        title=name or first_line(rest),
+    )
 
 
 def is_quiet(text: str | None) -> bool:
@@ -101,6 +129,8 @@ def place(key: str) -> Place:
             return Place("automated", "hook")
         case ["subagent", *_]:
             return Place(relation="subagent")
+        case ["direct" | "dm", *_]:
+            return Place("interactive", DIRECT)
         case [channel, "direct" | "dm" | "group" | "channel", *_]:
             return Place("interactive", channel)
         case [channel, _, "direct" | "dm" | "group" | "channel", *_]:

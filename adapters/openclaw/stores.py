@@ -135,7 +135,7 @@ def _indexed(entry: Indexed, key: str | None, session_id: str | None) -> Facts:
         channel=place.channel or entry.channel or origin or entry.last_channel,
         job=job,
         relation=place.relation,
-        title=entry.label,
+        title=job or entry.label or None,
         title_source="index" if entry.label else None,
     )
 

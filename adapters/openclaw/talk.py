@@ -37,7 +37,7 @@ def message(entry: Entry, at: At) -> Facts:
 
 
 def _asked(entry: Entry, at: At, body: Body) -> Facts:
-    """What came in, without what the gateway put before its first text."""
+    """What came in, without what the gateway put around its first text."""
     parts = rules.parts_of(body.content)
     spoken = next((n for n, part in enumerate(parts) if part.text), None)
     if spoken is None:
@@ -52,15 +52,17 @@ def _asked(entry: Entry, at: At, body: Body) -> Facts:
             category=said.category,
             job=said.job,
             channel=said.channel,
+            title=said.title,
+            title_source="job" if said.title else None,
         )
     yield from entries.said(entry, at, body, "user", said.kind, label=said.label)
-    if said.events:
+    if said.around:
         yield Block(
             session_id=at.session_id,
             message_id=rules.name_of(entry, at),
             block_index=len(parts),
             type="other",
-            text=said.events,
+            text=said.around,
         )
 
 

@@ -60,7 +60,7 @@ GLOSSARY = {
     "is_copied": "Whether the message was made in another session.",
     "is_sidechain": "Whether it belongs to a subagent's thread.",
     "is_error": "Whether the tool reported a failure.",
-    "status": "done, failed or no_result.",
+    "status": "done, failed, no_result or no_call (a result whose call is not there).",
     "text": "The words.",
     "result_text": "What the tool answered.",
     "result_ref": "The file to which the agent moved a long answer.",

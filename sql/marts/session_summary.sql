@@ -17,7 +17,7 @@ with
     asked as (
         select source, session_id, count(*) as tool_calls
         from core._tool_calls
-        where is_asked_for(called_at)
+        where status <> 'no_call' and is_asked_for(called_at)
         group by all
     ),
     used as (

@@ -14,6 +14,6 @@ select
     cast(sum(calls.duration_ms) as bigint) as total_duration_ms,
     max(calls.called_at) as last_called_at
 from core._tool_calls as calls
-where is_asked_for(calls.called_at)
+where calls.status <> 'no_call' and is_asked_for(calls.called_at)
 group by all
 order by count(*) desc, calls.source asc, calls.name asc

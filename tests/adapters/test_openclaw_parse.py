@@ -14,6 +14,7 @@ from agentlake.adapters.sdk.decode import Unreadable
 from agentlake.adapters.sdk.run import facts_of
 
 ABOUT = 'Sender (untrusted metadata):\n```json\n{"label": "Ada"}\n```\n\n'
+TALK = 'Conversation info (untrusted metadata):\n```json\n{"sender":"Bo"}\n```\n\n'
 NEW = "Sender: ⟦openclaw:ctx⟧\n```json\n{}\n```\n\nContext: ⟦openclaw:ctx⟧\nold\n\n"
 EVENT = "System: [2026-01-05 16:26:34] Disk is full.\n"
 
@@ -22,18 +23,42 @@ EVENT = "System: [2026-01-05 16:26:34] Disk is full.\n"
     ("text", "left", "kind", "label"),
     [
         ("hello", "hello", "prompt", None),
-        ("[WhatsApp +1555 Mon 2026-01-05 16:26:34 PST] hi", "hi", "prompt", "whatsapp"),
-        ("[WhatsApp Mon 2026-01-05 16:26 PST] hi", "hi", "prompt", "whatsapp"),
-        ("[Telegram Ada id:7 2026-01-05T16:26Z] hi", "hi", "prompt", "telegram"),
-        ("[Google Chat Ada 2026-01-05 16:26] hi", "hi", "prompt", "google chat"),
+        (
+            "[WhatsApp +1555 Mon 2026-01-05 16:26:34 PST] hi",
+            "hi",
+            "prompt",
+            "[WA] +1555",
+        ),
+        ("[WhatsApp Mon 2026-01-05 16:26 PST] hi", "hi", "prompt", "[WA]"),
+        ("[Telegram Ada id:7 2026-01-05T16:26Z] hi", "hi", "prompt", "[TG] Ada"),
+        ("[Telegram Ada (@a) id:7 +2h] hi", "hi", "prompt", "[TG] Ada"),
+        ("[Google Chat Ada 2026-01-05 16:26] hi", "hi", "prompt", "[Google Chat] Ada"),
+        ("[WebChat Ada mac 10.0.0.5] hi", "hi", "prompt", "[WebChat] Ada"),
+        ("[Discord Guild #general] Ada: hi", "hi", "prompt", "[Discord] Ada"),
+        ("[Signal Home Group id:1] Ada (42): hi", "hi", "prompt", "[Signal] Ada"),
+        ("[Slack Ada] note: hi", "note: hi", "prompt", "[Slack] Ada"),
+        ("[WhatsApp 1@g.us] hi\n[from: Ada (+1)]", "hi", "prompt", "[WA] Ada"),
+        ("[Matrix] hi", "hi", "prompt", "[Matrix]"),
+        ("hi\n[slack message id: 7 channel: C1]", "hi", "prompt", None),
+        ("[message_id: 7]\nhi", "hi", "prompt", None),
+        ("hi\n\nContext: ⟦openclaw:ctx⟧\nold", "hi", "prompt", None),
         ("[Wed 2026-02-18 11:21 GMT+1] hi", "hi", "prompt", None),
-        (f"{ABOUT}[Wed 2026-02-18 11:21 GMT+1] hi", "hi", "prompt", None),
+        (f"{ABOUT}[Wed 2026-02-18 11:21 GMT+1] hi", "hi", "prompt", "Ada"),
+        (f"{TALK}hi", "hi", "prompt", "Bo"),
         (f"{NEW}hi", "hi", "prompt", None),
-        (f"{EVENT}\nhi", "hi", "prompt", "system"),
-        (f"{EVENT}{EVENT}", "Disk is full.\nDisk is full.", "meta", "system"),
-        (f"{EVENT}\n[Slack Ada 2026-01-05 16:26] hi", "hi", "prompt", "slack"),
-        ("[cron:7f Morning report] sum up", "sum up", "command", "cron"),
-        ("[cron:7f] sum up", "sum up", "command", "cron"),
+        (f"{EVENT}\nhi", "hi", "prompt", "[sys]"),
+        (f"{EVENT}{EVENT}", "Disk is full.\nDisk is full.", "meta", "[sys]"),
+        (f"{EVENT}\n[Slack Ada 2026-01-05 16:26] hi", "hi", "prompt", "[Slack] Ada"),
+        (
+            "[cron:7f Morning report] sum up",
+            "sum up",
+            "command",
+            "[cron] Morning report",
+        ),
+        ("[cron:7f] sum up", "sum up", "command", "[cron]"),
+        ("[cron:7f ] sum up", "sum up", "command", "[cron]"),
+        ("[cron:] sum up", "sum up", "command", "[cron]"),
+        ("[cron:7f sum up", "sum up", "command", "[cron]"),
         ("[Subagent Context] find it", "find it", "meta", "subagent"),
         ("[Inter-session message] thanks", "thanks", "meta", "session"),
         ("Read HEARTBEAT.md now", "Read HEARTBEAT.md now", "meta", "heartbeat"),
@@ -51,6 +76,39 @@ def test_what_stands_before_a_text_is_its_label(text, left, kind, label):
 def test_a_job_has_its_name_or_its_id():
     assert prompts.said("[cron:7f Morning report] x").job == "Morning report"
     assert prompts.said("[cron:7f] x").job == "7f"
+    assert prompts.said("[cron:] x").job is None
+
+
+def test_a_session_of_a_schedule_is_called_after_its_job_or_what_it_does():
+    assert prompts.said("[cron:7f Morning report] x").title == "Morning report"
+    assert prompts.said("[cron:7f] sum up\nall").title == "sum up"
+
+
+@pytest.mark.parametrize(
+    ("text", "category", "channel"),
+    [
+        ("hi", "interactive", "direct"),
+        ("[Google Chat Ada] hi", "interactive", "googlechat"),
+        ("System: [2026-01-05] WhatsApp gateway connected.", "interactive", "whatsapp"),
+        ("System: WhatsApp gateway connected.\n\nhi", "interactive", "whatsapp"),
+        ("System: the WhatsApp log is full", "system", None),
+        ("[cron:7f] x", "cron", None),
+        ("[Subagent Context] x", None, None),
+    ],
+)
+def test_a_text_says_what_its_session_is_for(text, category, channel):
+    said = prompts.said(text)
+    assert (said.category, said.channel) == (category, channel)
+
+
+def test_what_stood_around_a_text_is_kept_beside_it():
+    media = "[media attached: /a.png (image/png)]\nTo send an image back, say so.\n"
+    said = prompts.said(f"{media}[Signal Ada] look")
+    assert (said.text, said.label) == ("look", "[Signal] Ada")
+    assert said.around == media.strip()
+    talk = "[Chat messages since your last reply - for context]\n[Signal Bo] x\n\n"
+    said = prompts.said(f"{talk}[Current message - respond to this]\n[Signal Ada] look")
+    assert (said.text, said.label) == ("look", "[Signal] Ada")
 
 
 @pytest.mark.parametrize(
@@ -61,6 +119,7 @@ def test_a_job_has_its_name_or_its_id():
         ("agent:main:whatsapp:dm:+1555", ("interactive", "whatsapp", None)),
         ("agent:main:discord:group:9", ("interactive", "discord", None)),
         ("agent:main:slack:work:channel:c1", ("interactive", "slack", None)),
+        ("agent:main:direct:42", ("interactive", "direct", None)),
         ("agent:main:cron:7f", ("cron", None, None)),
         ("agent:main:subagent:5d", (None, None, "subagent")),
         ("agent:main:main:heartbeat", ("system", None, None)),

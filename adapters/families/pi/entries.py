@@ -11,7 +11,14 @@ from typing import TypeAlias
 from msgspec.structs import replace
 
 from agentlake.adapters.families.pi import rules
-from agentlake.adapters.families.pi.format import ENTRY, Body, Entry, Part, Tokens
+from agentlake.adapters.families.pi.format import (
+    ENTRY,
+    SNAPSHOT,
+    Body,
+    Entry,
+    Part,
+    Tokens,
+)
 from agentlake.adapters.families.pi.rules import At
 from agentlake.adapters.sdk.contract import Reject
 from agentlake.models.block import Block
@@ -32,10 +39,12 @@ Makes: TypeAlias = Mapping[str, Callable[[Entry, At], Facts]]
 def facts(data: bytes, at: At, makes: Makes) -> Iterable[Fact | Reject]:
     """The facts of one entry; `makes` is `FACTS` with an agent's own ones over it."""
     entry, rejects = ENTRY.decode(data)
+    entry = rules.timed(entry)
     make = makes.get(entry.type or "")
     if entry.type is None:
         return rejects
-    if make is None:  # an odd field of what is passed over is no loss
+    is_kept = entry.type == "custom" and entry.custom_type != "model-snapshot"
+    if make is None or is_kept:  # an odd field of what is passed over is no loss
         return node(entry, at) if entry.id else ()
     made = make(entry, at)
     return chain(made, rejects) if rejects else made
@@ -87,7 +96,7 @@ def session(entry: Entry, at: At) -> Facts:
         session_id=at.session_id,
         parent_session_id=parent,
         relation="fork" if parent else None,
-        cwd=entry.cwd,
+        cwd=rules.named(entry.cwd),
         started_at=entry.timestamp,
     )
 
@@ -102,7 +111,15 @@ def titled(entry: Entry, at: At) -> Facts:
 
 def model_change(entry: Entry, at: At) -> Facts:
     """The model from here on."""
-    return remark(entry, at, "meta", None, model=entry.model_id or entry.model)
+    model = rules.named(entry.model_id, entry.model)
+    return remark(entry, at, "meta", None, model=model)
+
+
+def snapshot(entry: Entry, at: At) -> Facts:
+    """The model from here on, as OpenClaw keeps it."""
+    kept, rejects = SNAPSHOT.decode(bytes(entry.data) or b"{}")
+    yield from remark(entry, at, "meta", None, model=rules.named(kept.model_id))
+    yield from rejects
 
 
 def usage(
@@ -113,25 +130,26 @@ def usage(
     api: str | None = None,
     provider: str | None = None,
     model: str | None = None,
-    is_of_branch: bool = False,
+    is_of_branch: bool = True,
 ) -> Facts:
     """What a request cost; nothing of one that was never answered.
 
-    `is_of_branch`: it does not name its model, which is the one of its branch.
+    `is_of_branch`: without a name, its model is the one of its branch.
     """
     if tokens is None or rules.is_nothing(tokens):
         return
     reasoning = tokens.reasoning
     body = entry.message
+    model = rules.named(model)
     yield Usage(
         session_id=at.session_id,
         message_id=rules.name_of(entry, at),
         request_id=body.response_id if body else None,
         record_id=entry.id,
-        turn_id=entry.parent_id if is_of_branch else None,
+        turn_id=(entry.parent_id or "") if is_of_branch and not model else None,
         scope=rules.request_of(entry, tokens),
         precedence=2 if entry.id else 1,
-        provider=provider,
+        provider=rules.named(provider),
         model=model,
         called_at=entry.timestamp,
         input_tokens=rules.prompt(tokens, api or provider),
@@ -160,7 +178,7 @@ def spent(entry: Entry, at: At) -> Facts:
 
 def compaction(entry: Entry, at: At) -> Facts:
     """A compaction, its summary, and what making it cost."""
-    yield from usage(entry, at, entry.usage, model=entry.model, is_of_branch=True)
+    yield from usage(entry, at, entry.usage, model=entry.model)
     yield Compaction(
         session_id=at.session_id,
         compaction_id=rules.name_of(entry, at),
@@ -172,7 +190,7 @@ def compaction(entry: Entry, at: At) -> Facts:
 
 def branch_summary(entry: Entry, at: At) -> Facts:
     """What was done on a branch that was left, and what summing it up cost."""
-    yield from usage(entry, at, entry.usage, model=entry.model, is_of_branch=True)
+    yield from usage(entry, at, entry.usage, model=entry.model)
     yield from remark(entry, at, "meta", entry.summary)
 
 
@@ -222,7 +240,7 @@ def said(
         in_tree=True,
         role=role,
         kind=kind,
-        model=body.model,
+        model=rules.named(body.model),
         sent_at=entry.timestamp,
         label=label,
     )
@@ -242,7 +260,7 @@ def said(
                 session_id=at.session_id,
                 message_id=name,
                 tool_call_id=call,
-                name=part.name,
+                name=rules.named(part.name),
                 input=rules.arguments(part),
                 called_at=entry.timestamp,
             )
@@ -258,7 +276,7 @@ def answer(entry: Entry, at: At, body: Body, kind: str = "response") -> Facts:
         body.usage,
         api=body.api,
         provider=body.provider,
-        model=body.response_model or body.model,
+        model=rules.named(body.response_model, body.model),
     )
     if body.stop_reason == "error":
         kind = "error"
@@ -271,7 +289,14 @@ def answer(entry: Entry, at: At, body: Body, kind: str = "response") -> Facts:
 
 def result(entry: Entry, at: At, body: Body) -> Facts:
     """What a tool answered, and what it cost when it asked a model itself."""
-    yield from usage(entry, at, body.usage, api=body.api, provider=body.provider)
+    yield from usage(
+        entry,
+        at,
+        body.usage,
+        api=body.api,
+        provider=body.provider,
+        is_of_branch=False,
+    )
     name = rules.name_of(entry, at)
     yield Message(
         session_id=at.session_id,
@@ -309,6 +334,7 @@ FACTS: Makes = {
     "compaction": compaction,
     "branch_summary": branch_summary,
     "usage": spent,
+    "custom": snapshot,
     "custom_message": injected,
     "model_change": model_change,
     "session_info": titled,

@@ -105,10 +105,21 @@ class Entry(msgspec.Struct, frozen=True, gc=False, rename="camel"):
     custom_type: str | None = None
     content: Content = None
 
-    # session_info; title and title_change of Oh-My-Pi
+    # custom: anything that an extension keeps
+    data: msgspec.Raw = msgspec.Raw()
+
+    # session_info; title, title_change and the header of Oh-My-Pi
     name: str | None = None
     title: str | None = None
+    title_source: str | None = None
     source: Any = None
+    updated_at: Any = None
 
 
-ENTRY = Decoder(Entry)
+class Snapshot(msgspec.Struct, frozen=True, gc=False, rename="camel"):
+    """The data of a `model-snapshot`: the model from here on."""
+
+    model_id: str | None = None
+
+
+ENTRY, SNAPSHOT = Decoder(Entry), Decoder(Snapshot)

@@ -1,12 +1,15 @@
 """How what the Pi family writes reads: small total functions, no facts yet."""
 
 import re
+from datetime import datetime
 from hashlib import sha256
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from agentlake.adapters.families.pi.format import Content, Entry, Part, Tokens
+from agentlake.adapters.sdk.values import moment
 
 BLOCK_TYPES = {
     "text": "text",
@@ -14,7 +17,7 @@ BLOCK_TYPES = {
     "toolCall": "tool_use",
     "image": "image",
 }
-_NAME = re.compile(r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:-\d+)?Z_(?P<id>.+)")
+_NAME = re.compile(r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:-\d+)?Z?_(?P<id>.+)")
 """The name of a session's file: when it was begun, and its id."""
 
 
@@ -48,6 +51,24 @@ class At(msgspec.Struct, frozen=True, gc=False):
 
     session_id: str
     key: str
+
+
+def timed(entry: Entry) -> Entry:
+    """An entry with a time: its own, or the one of its message."""
+    if entry.timestamp is not None or entry.message is None:
+        return entry
+    return replace(entry, timestamp=time_of(entry.message.timestamp))
+
+
+def time_of(told: Any) -> datetime | None:
+    """A time, however it is written; None for what is none."""
+    is_time = isinstance(told, int | float | str) and not isinstance(told, bool)
+    return moment(told) if is_time else None
+
+
+def named(*names: str | None) -> str | None:
+    """The first name that is one: an empty text is none."""
+    return next((name.strip() for name in names if name and name.strip()), None)
 
 
 def name_of(entry: Entry, at: At) -> str:

@@ -5,9 +5,10 @@ grain   source, session_id
 why     In order of priority: a title given by the user, the agent's index, one made by a
         model, a summary of one of its messages, one in a database made from the
         transcripts, its first human prompt, the first that it copied, the task of
-        a subagent. Of several of one kind the last written counts, and an empty one
-        takes the others back; a summary belongs to the session that holds the message
-        it ends with, wherever it is written.
+        a subagent, the first of its jobs. Of several of one kind the last written
+        counts, and an empty one takes the others back; where titles say when they were
+        set, the latest counts, of whatever kind. A summary belongs to the session that
+        holds the message it ends with, wherever it is written.
 */
 with
     given as (
@@ -26,9 +27,16 @@ with
                 then 3
                 when 'database'
                 then 5
+                when 'job'
+                then 9
                 else 4
             end as priority,
-            place_of(titles.generation, titles.seq) as place
+            struct_pack(
+                titled_at := coalesce(titles.titled_at, timestamptz '-infinity'),
+                seq
+                := place_of(titles.generation, titles.seq)
+                * if(titles.title_source = 'job', -1, 1)
+            ) as place
         from staging.sessions as titles
         left join
             staging.messages as leaf
@@ -95,13 +103,23 @@ with
             source,
             session_id,
             arg_min(title, (coalesce(sent_at, timestamptz 'infinity'), seq)) as title,
-            priority,
-            0 as place
+            priority
         from spoken
         where title is not null
         group by all
     )
 
-select source, session_id, arg_max(title, (- priority, place, title)) as title
+select
+    source,
+    session_id,
+    arg_max(
+        title,
+        (
+            coalesce(place.titled_at, timestamptz '-infinity'),
+            - priority,
+            coalesce(place.seq, 0),
+            title
+        )
+    ) as title
 from offered
 group by all

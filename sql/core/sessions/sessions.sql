@@ -65,10 +65,11 @@ with
             arg_min(team, place) as team,
             arg_min(agent_type, place) as agent_type,
             arg_min(
-                category, (category = 'system', channel is null, place)
+                category,
+                (category = 'system', coalesce(channel, 'direct') = 'direct', place)
             ) as category,
             arg_min(job, place) as job,
-            arg_min(channel, place) as channel,
+            arg_min(channel, (channel = 'direct', place)) as channel,
             arg_min(relation, place) as relation,
             arg_min(parent_session_id, place) as parent_session_id
         from told

@@ -1,11 +1,13 @@
 /*
-One row per call of a tool, with its result, and with the places of its texts.
+One row per call of a tool, with its result, and with the places of its texts; and one
+per text of a result whose call is not there.
 
 grain   source, session_id, tool_call_id
 key     source, session_id
 why     Of several records of one call the first counts. Results come in pieces (output,
         duration, exit code), again in each copy of the call, and may lie in a file of
-        their own. Texts are nearly all of the data and stand in staging already, so
+        their own. The call of a result may be gone: its record was cut off, or trimmed.
+        Texts are nearly all of the data and stand in staging already, so
         only their places are kept; core.tool_calls fetches them.
 */
 with
@@ -45,6 +47,16 @@ with
             and results.session_id = places.found_in
             and results.tool_call_id = places.tool_call_id
         group by all
+    ),
+    uncalled as (
+        select results.*
+        from core._tool_results as results
+        anti join
+            staging.tool_calls as asked
+            on asked.source = results.source
+            and asked.session_id = results.session_id
+            and asked.tool_call_id = results.tool_call_id
+        where results.text_place is not null
     )
 
 select
@@ -89,3 +101,32 @@ inner join
     and asked.generation = calls.place.generation
     and asked.seq = calls.place.seq
     and asked.part = calls.place.part
+union all by name
+select
+    uncalled.source,
+    uncalled.session_id,
+    uncalled.tool_call_id,
+    answers.message_id,
+    answers.agent_id,
+    uncalled.ref as result_ref,
+    uncalled.is_error,
+    uncalled.finished_at,
+    uncalled.duration_ms,
+    'no_call' as status,
+    uncalled.session_id as found_in,
+    answers.stream_id,
+    answers.generation,
+    answers.seq,
+    answers.stream_id as text_stream_id,
+    answers.generation as text_generation,
+    answers.seq as text_seq,
+    answers.part as text_part
+from uncalled
+inner join
+    staging.tool_results as answers
+    on answers.source = uncalled.source
+    and answers.session_id = uncalled.session_id
+    and answers.stream_id = uncalled.text_place.stream_id
+    and answers.generation = uncalled.text_place.generation
+    and answers.seq = uncalled.text_place.seq
+    and answers.part = uncalled.text_place.part

@@ -1,9 +1,10 @@
 /*
-One row per call of a tool, with its result.
+One row per call of a tool, with its result; and one per result without its call.
 
 grain   source, session_id, tool_call_id
-checks  not_null(status); expect(status in ('done', 'failed', 'no_result'))
-why     A call without result was interrupted, or its result is not written yet. Which
+checks  not_null(status); expect(status in ('done', 'failed', 'no_result', 'no_call'))
+why     A call without result was interrupted, or its result is not written yet; a
+        result without call (`no_call`, it has no name) keeps its text. Which
         records make a call is decided in core._tool_calls; its texts are fetched from
         where they stand, or from the file to which the agent moved a long output.
 */

@@ -3,14 +3,23 @@ One row per record of usage that names its turn instead of its model, with the m
 
 grain   source, stream_id, generation, seq, part
 only    staging.usage where kind = 'call' and model is null and turn_id is not null
-why     A compaction does not name the model that made it: it is the one that was set,
-        or that answered, last on the way from there to the root of the conversation;
-        its turn is the record where that way begins. Elsewhere a turn is set once, in
-        a file of its own.
+why     A compaction does not name the model that made it, nor do some replies: it is
+        the one that was set, or that answered, last on the way from there to the root
+        of the conversation; its turn is the record where that way begins. Where no way
+        leads to one, it is the last before it in its stream. Elsewhere a turn is set
+        once, in a file of its own.
 */
 with recursive
     needing as (
-        select source, session_id, stream_id, generation, seq, part, turn_id
+        select
+            source,
+            session_id,
+            stream_id,
+            generation,
+            seq,
+            part,
+            turn_id,
+            place_of(generation, seq) as place
         from staging.usage
         where kind = 'call' and model is null and turn_id is not null
     ),
@@ -34,7 +43,11 @@ with recursive
         group by all
     ),
     way as (
-        select *, turn_id as record_id, cast(null as varchar) as model, 0 as steps
+        select
+            * exclude (place),
+            turn_id as record_id,
+            cast(null as varchar) as model,
+            0 as steps
         from needing
         union all
         select
@@ -66,6 +79,11 @@ with recursive
         from staging.turns
         where model is not null and turn_id is not null
         group by all
+    ),
+    set_before as (
+        select source, session_id, stream_id, model, place_of(generation, seq) as place
+        from staging.messages
+        where source in ('oh_my_pi', 'openclaw', 'pi') and model is not null
     )
 
 select
@@ -74,7 +92,7 @@ select
     needing.generation,
     needing.seq,
     needing.part,
-    coalesce(way.model, turns.model) as model
+    coalesce(way.model, turns.model, set_before.model) as model
 from needing
 left join
     way
@@ -89,4 +107,10 @@ left join
     on turns.source = needing.source
     and turns.session_id = needing.session_id
     and turns.turn_id = needing.turn_id
-where coalesce(way.model, turns.model) is not null
+asof left join
+    set_before
+    on set_before.source = needing.source
+    and set_before.session_id = needing.session_id
+    and set_before.stream_id = needing.stream_id
+    and set_before.place < needing.place
+where coalesce(way.model, turns.model, set_before.model) is not null
