@@ -3,7 +3,7 @@
     make pages        writes them; a test fails while one of them is not current
 
 Nothing is said here that the code does not say: a source's page is the docstring of
-its adapter, a table's the header of its SQL, a column's the glossary, and the output
+its adapter, a table's the header of its SQL, a column's the dictionary, and what stands
 below a query is what `agentlake sql` prints of the demo.
 """
 
@@ -24,13 +24,16 @@ from agentlake.adapters.registry import BUILT_IN, adapters
 from agentlake.fixtures import FIXTURES_DIR
 from agentlake.models.table import FACTS
 from agentlake.pipelines.cli import main
-from agentlake.pipelines.orchestration.columns import (
+from agentlake.pipelines.transform.columns import (
+    Column,
     bound,
-    model_schema,
-    raw_schema,
-    staging_schema,
+    fact_columns,
+    meta_columns,
+    model_columns,
+    raw_columns,
 )
 from agentlake.pipelines.transform.sql_models import models
+from agentlake.pipelines.warehouse.schema import META_TABLES
 
 DOCS = Path(__file__).parent
 _FIELDS = ("Where", "Seen", "Trap", "Missing")
@@ -173,10 +176,12 @@ def tables() -> str:
     """One section per table: what a row is, why, and its columns."""
     parts = [
         f"{_MADE}# Tables\n\nMade from the headers in `sql/`, the types that DuckDB"
-        " gives and the glossary. Ask `marts` first: they are questions, answered."
-        " `core` has one row per thing that happened, `staging` every occurrence on"
-        " disk, `raw` the records as they were found. What begins with `_` is a step on"
-        " the way and is left out. How each number is made: [numbers](numbers.md).\n"
+        " gives and the dictionary of columns in `models/dictionary`; the same words"
+        " are the comments in the warehouse. Ask `marts` first: they are questions,"
+        " answered. `core` has one row per thing that happened, `staging` every"
+        " occurrence on disk, `raw` the records as they were found, `meta` what the"
+        " loader remembers. Tables whose name begins with `_` are steps on the way and"
+        " are left out. How each number is made: [numbers](numbers.md).\n"
     ]
     with duckdb.connect() as connection:
         types = bound(connection)
@@ -185,28 +190,31 @@ def tables() -> str:
             parts.append(f"## {layer}\n")
             for name in sorted(one for one in shown if one.startswith(layer)):
                 model = shown[name]
-                schema = model_schema(model, types, set(model.grain), connection)
+                columns = model_columns(model, types, set(model.grain), connection)
                 grain = ", ".join(f"`{column}`" for column in model.grain)
                 about = f"{model.description}\n\nUnique by {grain}."
-                parts += _table(name, f"{about} {model.why}", schema.columns)
+                parts += _table(name, f"{about} {model.why}", columns)
     parts.append("## staging\n")
     for fact in sorted(FACTS, key=lambda fact: fact.TABLE):
         about = (fact.__doc__ or "").strip().partition("\n")[0]
-        columns = staging_schema(fact, types).columns
-        parts += _table(f"staging.{fact.TABLE}", about, columns)
+        parts += _table(f"staging.{fact.TABLE}", about, fact_columns(fact, types))
     parts.append("## raw\n")
     about = "One row per record of a source, exactly as it was found."
-    parts += _table("raw.<source>", about, raw_schema().columns)
+    parts += _table("raw.<source>", about, raw_columns(types))
+    parts.append("## meta\n")
+    for name, (about, _) in sorted(META_TABLES.items()):
+        parts += _table(name, about, meta_columns(name, types))
     return "\n".join(parts)
 
 
-def _table(name: str, about: str, columns: list) -> list[str]:
-    rows = [
-        f"| `{one.name}` | {one.type} | {_cell(one.description or '')} |"
-        for one in columns
-    ]
-    head = ["| column | type | what it is |", "|---|---|---|"]
-    return [f"### {_prose(name)}\n", f"{_prose(about)}\n", *head, *rows, ""]
+def _table(name: str, about: str, columns: list[Column]) -> list[str]:
+    rows = ["| column | type | unit or zone | what it is |", "|---|---|---|---|"]
+    for one in columns:
+        entry, origin = one.entry, f" {one.origin}." if one.origin else ""
+        measure = (entry and (entry.unit or entry.zone)) or ""
+        meaning = _cell((entry.meaning if entry else "") + origin)
+        rows.append(f"| `{one.name}` | {one.type} | {measure} | {meaning} |")
+    return [f"### {_prose(name)}\n", f"{_prose(about)}\n", *rows, ""]
 
 
 # -- queries

@@ -1,8 +1,7 @@
 """Models: the rows that adapters yield, one entity per file.
 
 Here:   a fact's fields, types and grain, as the row and as the frame that is
-        checked at the door of staging; and the few small types that adapters
-        and pipelines share (`roots.py`, `errors.py`).
+        validated in staging; and what every column means (`dictionary/`).
 Not:    anything that computes. Deduplication, links, prices and totals are
         SQL.
 Rule:   imports nothing else of this project.

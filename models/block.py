@@ -1,8 +1,8 @@
 """A piece of a message's content."""
 
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
-from agentlake.models.fact import Fact
+from agentlake.models.fact import Fact, one_of
 
 
 class Block(Fact, frozen=True, kw_only=True, gc=False, omit_defaults=True):
@@ -19,7 +19,18 @@ class Block(Fact, frozen=True, kw_only=True, gc=False, omit_defaults=True):
     message_id: str
     block_index: int
     """Position within the record, from 0."""
-    type: str
-    """text, thinking, tool_use, tool_result, image, document, attachment, other."""
+    type: Annotated[
+        str,
+        one_of(
+            "text",
+            "thinking",
+            "tool_use",
+            "tool_result",
+            "image",
+            "document",
+            "attachment",
+            "other",
+        ),
+    ]
     text: str | None = None
     tool_call_id: str | None = None

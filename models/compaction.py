@@ -1,8 +1,8 @@
 """A context that was replaced by its summary."""
 
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
-from agentlake.models.fact import Count, Fact, Moment
+from agentlake.models.fact import Count, Fact, Moment, one_of
 
 
 class Compaction(Fact, frozen=True, kw_only=True, gc=False, omit_defaults=True):
@@ -13,8 +13,7 @@ class Compaction(Fact, frozen=True, kw_only=True, gc=False, omit_defaults=True):
     session_id: str
     agent_id: str | None = None
     compaction_id: str
-    trigger: str | None = None
-    """auto, manual or micro; None when the record does not say."""
+    trigger: Annotated[str, one_of("auto", "manual", "micro")] | None = None
     is_summary: bool | None = None
     """Whether it shows only in its summary: a record of the compaction itself, if the
     version writes one, stands beside it and counts instead."""

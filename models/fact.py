@@ -21,6 +21,15 @@ Moment: TypeAlias = datetime
 """A point in time; stored as timestamptz (UTC, microseconds). Naive means UTC."""
 
 
+def one_of(*values: str, **meanings: str) -> msgspec.Meta:
+    """A closed set of values, for the annotation of a field that is a text.
+
+    By keyword, a value with its meaning; the dictionary shows it, checks hold it true.
+    """
+    allowed = dict.fromkeys(values, "") | meanings
+    return msgspec.Meta(pattern=f"^({'|'.join(allowed)})$", extra={"values": allowed})
+
+
 class Fact(msgspec.Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True):
     """One row of a `staging` table; the subclass names the table.
 

@@ -1,12 +1,13 @@
-"""The facts as data frames: what is checked once, at the door from raw to staging.
+"""The facts as data frames: what is checked once, when they come from raw.
 
 pandera and Polars cost a second to import, so only who checks pays for them.
 """
 
 from typing import TYPE_CHECKING, Any
 
+from agentlake.models.dictionary.lookup import fact_entry
 from agentlake.models.fact import Fact
-from agentlake.models.table import LINEAGE, columns
+from agentlake.models.table import LINEAGE, Column, columns
 
 if TYPE_CHECKING:
     import pandera.polars as pa
@@ -31,9 +32,7 @@ def frame_schema(fact: type[Fact]) -> "pa.DataFrameSchema":
         {
             column.name: pa.Column(
                 types[column.sql_type],
-                checks=None
-                if column.at_least is None
-                else pa.Check.ge(column.at_least),
+                checks=_checks(fact, column),
                 nullable=not column.required,
             )
             for column in (*LINEAGE, *columns(fact))
@@ -41,3 +40,15 @@ def frame_schema(fact: type[Fact]) -> "pa.DataFrameSchema":
         name=fact.TABLE,
         strict=True,
     )
+
+
+def _checks(fact: type[Fact], column: Column) -> "list[pa.Check]":
+    import pandera.polars as pa
+
+    checks = []
+    if column.at_least is not None:
+        checks.append(pa.Check.ge(column.at_least))
+    entry = fact_entry(fact, column.name)
+    if entry and entry.values:
+        checks.append(pa.Check.isin(list(entry.values)))
+    return checks

@@ -1,8 +1,8 @@
 """A relation between two sessions."""
 
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
-from agentlake.models.fact import Fact, Moment
+from agentlake.models.fact import Fact, Moment, one_of
 
 
 class Link(Fact, frozen=True, kw_only=True, gc=False, omit_defaults=True):
@@ -14,9 +14,15 @@ class Link(Fact, frozen=True, kw_only=True, gc=False, omit_defaults=True):
     """The child."""
     agent_id: str | None = None
     parent_session_id: str
-    relation: str
-    """subagent, fork, continuation, or copied: history of the parent lies in the
-    child's own stream."""
+    relation: Annotated[
+        str,
+        one_of(
+            "subagent",
+            "fork",
+            "continuation",
+            copied="history of the parent lies in the child's own stream",
+        ),
+    ]
     tool_call_id: str | None = None
     """The parent's call that spawned the child."""
     linked_at: Moment | None = None

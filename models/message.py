@@ -1,8 +1,8 @@
 """A message, as one record shows it."""
 
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
-from agentlake.models.fact import Fact, Moment
+from agentlake.models.fact import Fact, Moment, one_of
 
 
 class Message(Fact, frozen=True, kw_only=True, gc=False, omit_defaults=True):
@@ -28,10 +28,22 @@ class Message(Fact, frozen=True, kw_only=True, gc=False, omit_defaults=True):
     forked_from_session_id: str | None = None
     """Session from which a branch copied the record."""
     turn_id: str | None = None
-    role: str
-    """user, assistant, tool or system."""
-    kind: str
-    """prompt, response, tool_result, meta, command, compaction_summary or error."""
+    role: Annotated[str, one_of("user", "assistant", "tool", "system")]
+    kind: Annotated[
+        str,
+        one_of(
+            "prompt",
+            "response",
+            "thinking",
+            "tool_result",
+            "command",
+            "compaction_summary",
+            "error",
+            local_output="what a command of the user's printed",
+            meta="words of the agent itself",
+        ),
+    ]
+    """What the message is."""
     model: str | None = None
     sent_at: Moment | None = None
     is_sidechain: bool | None = None

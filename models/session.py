@@ -1,8 +1,8 @@
 """A fragment of what is known about a session."""
 
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
-from agentlake.models.fact import Fact, Moment
+from agentlake.models.fact import Fact, Moment, one_of
 
 
 class Session(Fact, frozen=True, kw_only=True, gc=False, omit_defaults=True):
@@ -18,15 +18,18 @@ class Session(Fact, frozen=True, kw_only=True, gc=False, omit_defaults=True):
     session_id: str
     agent_id: str | None = None
     parent_session_id: str | None = None
-    relation: str | None = None
-    """subagent, fork or continuation; None when the record does not say."""
+    relation: Annotated[str, one_of("subagent", "fork", "continuation")] | None = None
+    """How it came from its parent; null where the record does not say."""
     agent_type: str | None = None
     team: str | None = None
     title: str | None = None
-    title_source: str | None = None
-    """custom, ai, index, summary, database or job: which kind of record gave the title.
-    What a database says of itself beside the transcripts only fills in what they lack;
-    the name of a job is the title of a session in which nobody spoke."""
+    title_source: (
+        Annotated[str, one_of("custom", "ai", "index", "summary", "database", "job")]
+        | None
+    ) = None
+    """Which kind of record gave the title. A database beside the transcripts only fills
+    in what they lack; the name of a job is the title of a session in which nobody
+    spoke."""
     titled_at: Moment | None = None
     """When the title was set, where the format says it: then the latest one counts,
     whoever gave it."""
@@ -39,8 +42,10 @@ class Session(Fact, frozen=True, kw_only=True, gc=False, omit_defaults=True):
     client_version: str | None = None
     entrypoint: str | None = None
     provider: str | None = None
-    category: str | None = None
-    """interactive, automated, cron or system, where the format says it."""
+    category: (
+        Annotated[str, one_of("interactive", "automated", "cron", "system")] | None
+    ) = None
+    """What started the session, where the format says it."""
     job: str | None = None
     """The scheduled job that the session is a run of."""
     channel: str | None = None

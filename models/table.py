@@ -3,6 +3,7 @@
 import datetime
 import types
 import typing
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
@@ -51,6 +52,8 @@ class Column(msgspec.Struct, frozen=True):
     required: bool
     at_least: int | None = None
     """Smallest value that makes sense, where there is one."""
+    values: Mapping[str, str] | None = None
+    """The closed set of its values with their meanings, where the field has one."""
 
     @property
     def sql_type(self) -> str:
@@ -81,6 +84,7 @@ def columns(fact: type[Fact]) -> tuple[Column, ...]:
 
 def _column(name: str, annotation: Any, *, required: bool) -> Column:
     at_least = None
+    values = None
     kind = None
     for part in _alternatives(annotation):
         if typing.get_origin(part) is typing.Annotated:
@@ -89,12 +93,14 @@ def _column(name: str, annotation: Any, *, required: bool) -> Column:
             for extra in extras:
                 if isinstance(extra, msgspec.Meta):
                     at_least = extra.ge
+                    values = (extra.extra or {}).get("values")
         elif part is not types.NoneType:
             kind = part
     if kind not in SQL_TYPES:
         msg = f"field {name}: no column type for {annotation!r}"
         raise TypeError(msg)
-    return Column(name, kind, required, None if at_least is None else int(at_least))
+    least = None if at_least is None else int(at_least)
+    return Column(name, kind, required, least, values)
 
 
 def _alternatives(annotation: Any) -> tuple[Any, ...]:

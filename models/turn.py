@@ -1,8 +1,8 @@
 """What was set for the requests that follow."""
 
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
-from agentlake.models.fact import Fact, Moment
+from agentlake.models.fact import Fact, Moment, one_of
 
 
 class Turn(Fact, frozen=True, kw_only=True, gc=False, omit_defaults=True):
@@ -15,9 +15,17 @@ class Turn(Fact, frozen=True, kw_only=True, gc=False, omit_defaults=True):
 
     session_id: str
     turn_id: str | None = None
-    kind: str
-    """context (names the model), started, ended or user_message; run: the program was
-    started and goes on with the session."""
+    kind: Annotated[
+        str,
+        one_of(
+            "started",
+            "ended",
+            "user_message",
+            context="names the model",
+            run="the program was started and goes on with the session",
+        ),
+    ]
+    """What the record begins, ends or sets."""
     model: str | None = None
     cwd: str | None = None
     began_at: Moment | None = None

@@ -4,7 +4,7 @@ from typing import Annotated, ClassVar
 
 import msgspec
 
-from agentlake.models.fact import Count, Fact, Moment, Usd
+from agentlake.models.fact import Count, Fact, Moment, Usd, one_of
 
 
 class Usage(Fact, frozen=True, kw_only=True, gc=False, omit_defaults=True):
@@ -25,14 +25,22 @@ class Usage(Fact, frozen=True, kw_only=True, gc=False, omit_defaults=True):
     request_session_id: str | None = None
     forked_from_session_id: str | None = None
     turn_id: str | None = None
-    kind: str = "call"
-    """call: the numbers of one request; counter: a running total with the last
-    request's numbers beside it; response: the vendor's own record of one response;
-    snapshot: a total that newer ones of the same `usage_key` replace; scope_total: the
-    total of a `scope`, of which only the remainder counts that its other rows do not
-    show; run_segment: what the end of a run reported, of itself or of the session so
-    far, with the number of requests in `amount`; reply_output: the output of a reply,
-    whose other tokens only the run segment reports."""
+    kind: Annotated[
+        str,
+        one_of(
+            call="the numbers of one request",
+            counter="a running total with the last request's numbers beside it",
+            response="the vendor's own record of one response",
+            snapshot="a total that newer ones of the same `usage_key` replace",
+            scope_total="the total of a `scope`, of which only the remainder counts"
+            " that its other rows do not show",
+            run_segment="what the end of a run reported, of itself or of the session"
+            " so far, with the number of requests in `amount`",
+            reply_output="the output of a reply, whose other tokens only the run"
+            " segment reports",
+        ),
+    ] = "call"
+    """What the record reports."""
     usage_key: str | None = None
     """Identity of the call, or of the total, where the ids above are none: copies of
     one call have the same."""
@@ -58,13 +66,20 @@ class Usage(Fact, frozen=True, kw_only=True, gc=False, omit_defaults=True):
     has_hourly_windows: bool | None = None
     """Whether the windows of the subscription begin on a full hour; else they begin
     with a call."""
-    granularity: str = "call"
-    """What the numbers are of: a call, a turn or a session."""
+    granularity: Annotated[str, one_of("call", "turn", "session")] = "call"
     is_estimated: bool | None = None
-    """Whether the agent itself guessed, or gives less than the whole."""
-    unit: str = "tokens"
-    """tokens, split as above; else (unsplit_tokens, credits, requests, or usd of who
-    tells nothing but a cost) the number is in `amount`, and no token is known."""
+    unit: Annotated[
+        str,
+        one_of(
+            "credits",
+            "requests",
+            tokens="split as above",
+            unsplit_tokens="nobody split them",
+            usd="only a cost is known",
+        ),
+    ] = "tokens"
+    """What the numbers count. If that is not tokens, the number is in `amount`, and no
+    token is known."""
     resets: bool | None = None
     """For a snapshot: a smaller total began anew. Else it is an error of the source,
     and the larger one stays."""

@@ -22,12 +22,12 @@ from agentlake.pipelines.prices.quotes import check, fingerprint
 from agentlake.pipelines.prices.update import prepare, update_quotes
 from agentlake.pipelines.settings.places import looked_in, resolve_roots
 from agentlake.pipelines.settings.settings import Settings
+from agentlake.pipelines.transform.comments import digest
 from agentlake.pipelines.transform.refresh import Refreshed, refresh
 from agentlake.pipelines.warehouse.connect import Connection, transaction, writing
 from agentlake.pipelines.warehouse.meta import last_load_id, store, stored
 from agentlake.pipelines.warehouse.publish import publish, publish_meanwhile
 from agentlake.pipelines.warehouse.schema import ensure
-from agentlake.sql import SQL_DIR
 
 TIME_ZONE = "time_zone"
 """The name in `meta.settings` under which the models find the user's zone."""
@@ -203,10 +203,8 @@ def _refresh(
 
 def _state(connection: Connection, settings: Settings) -> str:
     """Everything that the models depend on, in short."""
-    digest = hashlib.sha256(fingerprint(settings.prices).encode())
-    for path in sorted(SQL_DIR.rglob("*.sql")):
-        digest.update(path.read_bytes())
-    return f"{last_load_id(connection)} {digest.hexdigest()[:16]}"
+    prices = hashlib.sha256(fingerprint(settings.prices).encode()).hexdigest()[:16]
+    return f"{last_load_id(connection)} {digest()} {prices}"
 
 
 def _store(connection: Connection, name: str, value: str) -> None:

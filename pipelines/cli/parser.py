@@ -283,8 +283,9 @@ def _verify(commands: _Commands) -> None:
     parser = _command(
         commands,
         "verify",
-        "build all core tables again beside the warehouse, and compare",
-        "Incremental must equal full. Exit code 1: it does not.",
+        "build all core tables again beside the warehouse, compare, and run all checks",
+        "Incremental must equal full, and every check must hold; of one that does not,"
+        " the query is printed that finds the rows. Exit code 1: something is wrong.",
         "verify",
     )
     _json(parser)

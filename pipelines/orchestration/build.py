@@ -7,7 +7,6 @@ import dagster as dg
 import duckdb
 
 from agentlake.adapters.registry import adapters, use_folder
-from agentlake.pipelines.orchestration.columns import bound
 from agentlake.pipelines.orchestration.lake import lake_resource
 from agentlake.pipelines.orchestration.model_assets import model_assets
 from agentlake.pipelines.orchestration.raw_assets import raw_asset
@@ -22,6 +21,7 @@ from agentlake.pipelines.orchestration.upkeep import (
     schedules,
 )
 from agentlake.pipelines.settings.settings import adapters_folder, config_file
+from agentlake.pipelines.transform.columns import bound
 
 
 def build_defs(overrides: Mapping[str, object] | None = None) -> dg.Definitions:
@@ -31,7 +31,7 @@ def build_defs(overrides: Mapping[str, object] | None = None) -> dg.Definitions:
     with duckdb.connect() as binder:
         types = bound(binder)
         assets = [
-            *(raw_asset(source, adapter) for source, adapter in sources.items()),
+            *(raw_asset(source, adapter, types) for source, adapter in sources.items()),
             staging_assets(list(sources), types),
             *model_assets(types, binder),
         ]

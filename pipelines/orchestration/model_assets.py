@@ -7,15 +7,18 @@ import dagster as dg
 import duckdb
 
 from agentlake.errors import UserError
-from agentlake.pipelines.orchestration.checks import (
-    Promise,
-    asset_key,
-    promises,
-    results,
-)
-from agentlake.pipelines.orchestration.columns import OWNERS, Types, model_schema
 from agentlake.pipelines.orchestration.lake import Lake, said, told_plainly
 from agentlake.pipelines.orchestration.raw_assets import code_reference
+from agentlake.pipelines.orchestration.shown import (
+    OWNERS,
+    asset_key,
+    check_result,
+    check_spec,
+    table_schema,
+)
+from agentlake.pipelines.transform.checks.check import Check
+from agentlake.pipelines.transform.checks.header import check_model, header_checks
+from agentlake.pipelines.transform.columns import Types, model_columns
 from agentlake.pipelines.transform.sql_models import (
     MADE_FROM,
     Model,
@@ -64,21 +67,19 @@ def _layer(
     for model in layer:
         near = reads_from.keys() & set(model.reads)
         reads_from[model.name] = near.union(*(reads_from[name] for name in near))
-    specs, check_specs = [], []
-    checks: dict[str, dict[dg.AssetCheckKey, Promise]] = {}
+    specs: list[dg.AssetSpec] = []
+    check_specs: list[dg.AssetCheckSpec] = []
+    checks: dict[str, dict[dg.AssetCheckKey, Check]] = {}
     for model in layer:
         key = asset_key(model.name)
-        promised = promises(model, types[model.name].keys(), binder)
-        specs.append(_spec(model, promised, types, binder))
+        found = header_checks(model, types[model.name].keys(), binder)
+        specs.append(_spec(model, found, types, binder))
         if is_helper(model):
             # It is computed as part of what reads it: to count and check it as well
-            # would cost that once more in every run. The tests hold its header true.
-            promised = []
-        checks[model.name] = {dg.AssetCheckKey(key, one.name): one for one in promised}
-        check_specs += [
-            dg.AssetCheckSpec(one.name, asset=key, description=one.description)
-            for one in promised
-        ]
+            # would cost that once more in every run. `agentlake verify` checks it.
+            found = []
+        checks[model.name] = {dg.AssetCheckKey(key, one.name): one for one in found}
+        check_specs += map(check_spec, found)
 
     @dg.multi_asset(name=name, specs=specs, check_specs=check_specs, can_subset=True)
     def _make(
@@ -103,7 +104,7 @@ def _layer(
                 if is_asked:
                     yield from _refreshed(lake, model, asked)
                 else:
-                    yield from results(lake.connection, model, asked)[1]
+                    yield from _checked(lake, model, asked)[1]
             except (UserError, duckdb.Error) as error:  # it stops no other
                 failed[model.name] = said(error)
         if failed:
@@ -115,9 +116,10 @@ def _layer(
 
 
 def _spec(
-    model: Model, promised: Sequence[Promise], types: Types, binder: Connection
+    model: Model, checks: Sequence[Check], types: Types, binder: Connection
 ) -> dg.AssetSpec:
-    never_null = {one.never_null for one in promised if one.never_null}
+    never_null = {one.never_null for one in checks if one.never_null}
+    columns = model_columns(model, types, never_null, binder)
     return dg.AssetSpec(
         asset_key(model.name),
         deps=reads(model),
@@ -128,13 +130,21 @@ def _spec(
         code_version=fingerprint(model.name),
         metadata={
             "dagster/table_name": model.name,
-            "dagster/column_schema": model_schema(model, types, never_null, binder),
+            "dagster/column_schema": table_schema(columns),
             **code_reference(model.path, "the query"),
         },
     )
 
 
-def _refreshed(lake: Lake, model: Model, asked: Sequence[Promise]) -> Iterator[Any]:
+def _checked(
+    lake: Lake, model: Model, asked: Sequence[Check]
+) -> tuple[int, list[dg.AssetCheckResult]]:
+    """The model's number of rows, and the results of these checks."""
+    rows, outcomes = check_model(lake.connection, model, asked)
+    return rows, [check_result(lake.connection, one) for one in outcomes]
+
+
+def _refreshed(lake: Lake, model: Model, asked: Sequence[Check]) -> Iterator[Any]:
     done = lake.refresh(model.name)
     metadata: dict[str, Any] = {"how": done.how, "seconds": round(done.seconds, 4)}
     if not model.is_view:
@@ -145,7 +155,7 @@ def _refreshed(lake: Lake, model: Model, asked: Sequence[Promise]) -> Iterator[A
         metadata["sessions_touched"] = done.sessions
     found: list[dg.AssetCheckResult] = []
     if not is_helper(model):
-        metadata["dagster/row_count"], found = results(lake.connection, model, asked)
+        metadata["dagster/row_count"], found = _checked(lake, model, asked)
     yield dg.MaterializeResult(asset_key=asset_key(model.name), metadata=metadata)
     yield from found
 

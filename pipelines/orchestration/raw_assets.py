@@ -19,9 +19,16 @@ from agentlake.pipelines.ingest.disk import Disk, name_of
 from agentlake.pipelines.ingest.loader import load
 from agentlake.pipelines.ingest.plan import Selects
 from agentlake.pipelines.ingest.report import SourceReport
-from agentlake.pipelines.orchestration.checks import SHOWN_ROWS, WARN, as_table, table
-from agentlake.pipelines.orchestration.columns import OWNERS, raw_schema
 from agentlake.pipelines.orchestration.lake import Lake, told_plainly
+from agentlake.pipelines.orchestration.shown import (
+    OWNERS,
+    WARN,
+    as_table,
+    table,
+    table_schema,
+)
+from agentlake.pipelines.transform.checks.check import SHOWN_ROWS
+from agentlake.pipelines.transform.columns import Types, raw_columns
 from agentlake.pipelines.warehouse.connect import Connection
 from agentlake.pipelines.warehouse.schema import raw_table
 
@@ -47,7 +54,7 @@ made again from it.
 """
 
 
-def raw_asset(source: str, adapter: Adapter) -> dg.AssetsDefinition:
+def raw_asset(source: str, adapter: Adapter, types: Types) -> dg.AssetsDefinition:
     """The asset that loads one source, and no other."""
     key = dg.AssetKey(["raw", source])
     page = inspect.getdoc(adapter) or ""
@@ -60,7 +67,7 @@ def raw_asset(source: str, adapter: Adapter) -> dg.AssetsDefinition:
         code_version=str(adapter.PARSER_VERSION),
         metadata={
             "dagster/table_name": f"raw.{source}",
-            "dagster/column_schema": raw_schema(),
+            "dagster/column_schema": table_schema(raw_columns(types)),
             **code_reference(_file(adapter), "the adapter"),
         },
     )
@@ -188,7 +195,7 @@ def _deferred(one: SourceReport) -> dict[str, Any]:
     if not one.deferred:
         return {"streams_deferred": 0}
     rows = [{"path": path, "reason": reason} for path, reason in one.deferred]
-    shown = as_table(rows[:SHOWN_ROWS], ["path", "reason"])
+    shown = as_table(rows[:SHOWN_ROWS])
     return {"streams_deferred": len(rows), "deferred": shown}
 
 

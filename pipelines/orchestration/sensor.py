@@ -25,10 +25,10 @@ from agentlake.pipelines.ingest.changes import (
 )
 from agentlake.pipelines.ingest.disk import Disk, Look
 from agentlake.pipelines.ingest.plan import SourcePlan
-from agentlake.pipelines.orchestration.checks import asset_key
 from agentlake.pipelines.orchestration.lake import Lake
 from agentlake.pipelines.orchestration.raw_assets import RECORD, STREAMS, raw_op
 from agentlake.pipelines.orchestration.runs import BY, unfinished
+from agentlake.pipelines.orchestration.shown import asset_key
 from agentlake.pipelines.sync import plans
 from agentlake.pipelines.transform.refresh import QUOTES
 from agentlake.pipelines.transform.sql_models import models

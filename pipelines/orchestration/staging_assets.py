@@ -1,56 +1,58 @@
-"""staging/<fact>: the typed facts, looked at.
+"""staging/<fact>: the typed facts, validated.
 
-They are written by the load, in the transaction of their records; here they are
-counted, and checked at the door.
+They are written by the load, in the transaction of their records; here those of the
+last loads are counted, and checked against `models/`.
 """
 
 import inspect
-from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import dagster as dg
 
 from agentlake.models.fact import Fact
-from agentlake.models.frames import frame_schema
-from agentlake.models.table import FACTS, LINEAGE, columns
-from agentlake.pipelines.orchestration.checks import ERROR, SHOWN_ROWS, as_table, table
-from agentlake.pipelines.orchestration.columns import OWNERS, Types, staging_schema
+from agentlake.models.table import FACTS
 from agentlake.pipelines.orchestration.lake import Lake, told_plainly
 from agentlake.pipelines.orchestration.raw_assets import code_reference
+from agentlake.pipelines.orchestration.shown import (
+    ERROR,
+    OWNERS,
+    as_table,
+    asset_key,
+    check_spec,
+    table,
+    table_schema,
+)
+from agentlake.pipelines.transform.checks.check import SHOWN_ROWS
+from agentlake.pipelines.transform.checks.frames import check_frames, frame_check
+from agentlake.pipelines.transform.columns import Types, fact_columns
 from agentlake.pipelines.warehouse.connect import Connection
 from agentlake.pipelines.warehouse.meta import last_load_id
-from agentlake.pipelines.warehouse.schema import LONG_TEXT
 
-if TYPE_CHECKING:
-    import polars as pl
-
-_ROWS_AT_ONCE = 200_000
 _THROUGH = "checked_through_load"
-_Failures = Counter[tuple[str, str, str]]
 
 
 def staging_assets(sources: Sequence[str], types: Types) -> dg.AssetsDefinition:
     """One asset per kind of fact; each holds the facts of all sources.
 
-    One op looks at all of them: a step of its own for each would cost more than
-    the look.
+    One op validates all of them: a step of its own for each would cost more than
+    what it does.
     """
 
     @dg.multi_asset(
         name="staging",
         specs=[_spec(fact, sources, types) for fact in FACTS],
-        check_specs=[_door(fact) for fact in FACTS],
+        check_specs=[check_spec(frame_check(fact)) for fact in FACTS],
         can_subset=True,
     )
-    def _look(
+    def _validate(
         context: dg.AssetExecutionContext, lake: dg.ResourceParam[Lake]
     ) -> Iterator[Any]:
         with told_plainly():
             for fact in FACTS:
-                yield from _looked_at(context, lake.connection, fact)
+                yield from _validated(context, lake.connection, fact)
 
-    return _look
+    return _validate
 
 
 def _spec(fact: type[Fact], sources: Sequence[str], types: Types) -> dg.AssetSpec:
@@ -64,26 +66,17 @@ def _spec(fact: type[Fact], sources: Sequence[str], types: Types) -> dg.AssetSpe
         kinds={"python", "duckdb"},
         metadata={
             "dagster/table_name": f"staging.{fact.TABLE}",
-            "dagster/column_schema": staging_schema(fact, types),
+            "dagster/column_schema": table_schema(fact_columns(fact, types)),
             **code_reference(inspect.getfile(fact), "the fact"),
         },
     )
 
 
-def _door(fact: type[Fact]) -> dg.AssetCheckSpec:
-    return dg.AssetCheckSpec(
-        "frame",
-        asset=_key(fact),
-        description="New rows are as `models/` says: types, nulls, smallest values"
-        " (pandera).",
-    )
-
-
 def _key(fact: type[Fact]) -> dg.AssetKey:
-    return dg.AssetKey(["staging", fact.TABLE])
+    return asset_key(f"staging.{fact.TABLE}")
 
 
-def _looked_at(
+def _validated(
     context: dg.AssetExecutionContext, connection: Connection, fact: type[Fact]
 ) -> Iterator[Any]:
     key = _key(fact)
@@ -92,8 +85,8 @@ def _looked_at(
     through = last_load_id(connection)
     if since > through:
         since = 0  # that was another warehouse
-    if _door(fact).key in context.selected_asset_check_keys:
-        result = _at_the_door(connection, fact, key, since)
+    if check_spec(frame_check(fact)).key in context.selected_asset_check_keys:
+        result = _frame_result(connection, fact, key, since)
         if not result.passed:
             through = since  # wrong rows are shown until they are gone
         yield result
@@ -129,7 +122,7 @@ def _counted(connection: Connection, fact: type[Fact]) -> dict[str, Any]:
     return metadata
 
 
-def _at_the_door(
+def _frame_result(
     connection: Connection, fact: type[Fact], key: dg.AssetKey, since: int
 ) -> dg.AssetCheckResult:
     """Check the rows of all loads after `since`, a bounded number at a time."""
@@ -144,7 +137,7 @@ def _at_the_door(
             dict(zip(names, (*case, count), strict=True))
             for case, count in failures.most_common(SHOWN_ROWS)
         ]
-        metadata["failures"] = as_table(shown, names)
+        metadata["failures"] = as_table(shown)
     return dg.AssetCheckResult(
         asset_key=key,
         check_name="frame",
@@ -153,50 +146,3 @@ def _at_the_door(
         metadata=metadata,
         description=f"{bad:,} bad values" if bad else None,
     )
-
-
-def check_frames(
-    connection: Connection, fact: type[Fact], since: int
-) -> tuple[int, _Failures]:
-    """Validate what was loaded after `since`: rows seen, failures by kind."""
-    name = f"staging.{fact.TABLE}"
-    failures: _Failures = Counter()
-    ((rows, end),) = connection.execute(
-        f"select count(*), max(rowid) + 1 from {name} where load_id > {since}"
-    ).fetchall()
-    if not rows:
-        return 0, failures
-    import polars as pl  # a run that loaded nothing does without
-
-    schema = frame_schema(fact)
-    # Whether a text is there is asked, what it says is not: it stays where it is.
-    wanted = ", ".join(
-        f"left({one.name}, 0) as {one.name}" if one.name in LONG_TEXT else one.name
-        for one in (*LINEAGE, *columns(fact))
-    )
-    moments = pl.col(pl.Datetime("us", "*"))  # they arrive in the zone of this machine
-    for low in range(0, end, _ROWS_AT_ONCE):
-        rows_at_once = connection.sql(
-            f"select {wanted} from {name} where load_id > {since}"
-            f" and rowid >= {low} and rowid < {low + _ROWS_AT_ONCE}"
-        )
-        frame = pl.DataFrame(rows_at_once)
-        if not frame.is_empty():
-            in_utc = frame.with_columns(moments.dt.convert_time_zone("UTC"))
-            failures += _failures(in_utc, schema)
-    return rows, failures
-
-
-def _failures(frame: "pl.DataFrame", schema: Any) -> _Failures:
-    import pandera.errors
-
-    try:
-        schema.validate(frame, lazy=True)
-    except pandera.errors.SchemaErrors as error:
-        found: _Failures = Counter()
-        for case in error.failure_cases.iter_rows(named=True):
-            index = case.get("index")
-            source = "" if index is None else frame["source"][index]
-            found[str(case["column"]), str(case["check"]), source or ""] += 1
-        return found
-    return Counter()

@@ -17,8 +17,8 @@ from dagster._core.definitions.unresolved_asset_job_definition import (
 
 from agentlake.pipelines.health import SourceHealth, told, unloaded
 from agentlake.pipelines.ingest.plan import look
-from agentlake.pipelines.orchestration.checks import ERROR, WARN
 from agentlake.pipelines.orchestration.lake import Lake, told_plainly
+from agentlake.pipelines.orchestration.shown import ERROR, WARN
 from agentlake.pipelines.settings.time_zone import machine_time_zone
 from agentlake.pipelines.sync import replay_sources
 

@@ -8,13 +8,17 @@ changed, or the SQL of what it reads, is made again whole.
 
 import hashlib
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Set
 from typing import Any
 
 import msgspec
 
 from agentlake.pipelines.transform import groups
-from agentlake.pipelines.transform.narrow import Narrow, literal
+from agentlake.pipelines.transform.comments import (
+    comment_on_everything,
+    comment_on_model,
+)
+from agentlake.pipelines.transform.narrow import Narrow
 from agentlake.pipelines.transform.sql_models import (
     Model,
     fingerprint,
@@ -67,6 +71,8 @@ def refresh(
     try:
         done = [run.one(model) for model in models().values() if model.name in chosen]
         run.make_questions()
+        if models().keys() <= run.made:
+            comment_on_everything(connection)
     finally:
         run.close()
     return done
@@ -119,11 +125,16 @@ class _Refresh:
             seconds=time.perf_counter() - start,
         )
 
+    @property
+    def made(self) -> Set[str]:
+        """The models that the warehouse has, up to date or not."""
+        return self._state.keys()
+
     def make_questions(self) -> None:
         """Make the table macros, once there is all that they may read."""
         digest = hashlib.sha256(questions().encode()).hexdigest()[:16]
         is_made = stored(self._connection, _QUESTIONS) == digest
-        if not is_made and models().keys() <= self._state.keys():
+        if not is_made and models().keys() <= self.made:
             with transaction(self._connection):
                 self._connection.execute(questions())
                 store(self._connection, _QUESTIONS, digest)
@@ -185,7 +196,7 @@ class _Refresh:
             self._connection.execute(
                 f"create or replace view {model.name} as {model.query}"
             )
-            _comment(self._connection, "view", model)
+            comment_on_model(self._connection, model)
             self._write_state(model.name, self._fingerprint(model))
 
     def _make_whole(self, model: Model) -> int:
@@ -193,7 +204,7 @@ class _Refresh:
             self._connection.execute(macros())
             self._connection.execute(f"drop table if exists {model.name}")
             self._connection.execute(_create_table(self._connection, model))
-            _comment(self._connection, "table", model)
+            comment_on_model(self._connection, model)
             rows = self._insert(model)
             self._write_state(model.name, self._fingerprint(model))
         return rows
@@ -247,11 +258,6 @@ def _create_table(connection: Connection, model: Model) -> str:
         for name, kind, *_ in described
     ]
     return f"create table {model.name} ({', '.join(columns)})"
-
-
-def _comment(connection: Connection, kind: str, model: Model) -> None:
-    text = " ".join(model.description.split())
-    connection.execute(f"comment on {kind} {model.name} is {literal(text)}")
 
 
 def _value(connection: Connection, query: str) -> Any:

@@ -17,12 +17,14 @@ from typing import Any
 import duckdb
 import msgspec
 
+from agentlake.models.dictionary.entry import Entry
 from agentlake.pipelines.warehouse.connect import Connection, transaction
 from agentlake.pipelines.warehouse.meta import store, stored
 
 SQL = Path(__file__).resolve().parents[2] / "sql"
 _HEADER = re.compile(r"\A/\*\n(?P<text>.*?)\n\*/\n(?P<query>.*)\Z", re.DOTALL)
-_FIELD = re.compile(r"^(?P<name>grain|key|checks|only|why)\s+(?P<text>.*)$")
+_FIELD = re.compile(r"^(?P<name>grain|key|checks|columns|only|why)\s+(?P<text>.*)$")
+_COLUMN = re.compile(r"(?P<name>\w+)(?: \((?P<values>[^)]*)\))? (?P<text>\S.*)")
 _QUESTION = re.compile(
     r"^/\*\n(?P<name>\w+)\([^)]*\): (?P<text>.*?)\n\n", re.DOTALL | re.MULTILINE
 )
@@ -38,6 +40,7 @@ class Model(msgspec.Struct, frozen=True, kw_only=True):
     `grain` are the columns that make a row unique. `key` are the two columns (source
     and session) by which its rows are replaced: all rows of a session are made
     again together. A model without a key is a view.
+    `columns` are the entries by which the model overrules the dictionary of columns.
     `only` is the part of staging without which the model has no rows.
     """
 
@@ -47,6 +50,7 @@ class Model(msgspec.Struct, frozen=True, kw_only=True):
     grain: tuple[str, ...]
     key: tuple[str, ...]
     checks: tuple[str, ...]
+    columns: dict[str, Entry]
     only: str
     why: str
     query: str
@@ -104,6 +108,7 @@ def recall(connection: Connection) -> None:
     if _models:
         return
     sql = "\0".join(f"{path}\0{path.read_text()}" for _, path in _files())
+    sql += repr(Model.__struct_fields__)  # another version wrote other ones
     digest = hashlib.sha256(sql.encode()).hexdigest()
     known, _, text = (stored(connection, _REMEMBERED) or "").partition(" ")
     if known == digest:
@@ -162,10 +167,13 @@ def read_model(name: str, path: Path, parser: duckdb.DuckDBPyConnection) -> Mode
         grain=_names(fields["grain"]),
         key=_names(fields.get("key", "")),
         checks=tuple(
-            part.strip() for part in fields.get("checks", "").split(";") if part.strip()
+            _one_line(part)
+            for part in fields.get("checks", "").split(";")
+            if part.strip()
         ),
-        only=fields.get("only", ""),
-        why=fields.get("why", ""),
+        columns=_columns(fields.get("columns", ""), path),
+        only=_one_line(fields.get("only", "")),
+        why=_one_line(fields.get("why", "")),
         query=found["query"].strip(),
         reads=tables_read(found["query"], path, parser),
     )
@@ -181,10 +189,32 @@ def _header(text: str) -> tuple[str, dict[str, str]]:
             current = field["name"]
             fields[current] = field["text"].strip()
         elif current is not None and line.startswith(" "):
-            fields[current] += " " + line.strip()
+            fields[current] += "\n" + line.removeprefix(" " * 8).rstrip()
         elif current is None:
             description.append(line)
     return "\n".join(description).strip(), fields
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _columns(text: str, path: Path) -> dict[str, Entry]:
+    """What the header says of columns, each as `name (value | value)  What it is.`.
+
+    An entry goes on in lines that are indented further than its name.
+    """
+    found: dict[str, Entry] = {}
+    for entry in re.split(r"\n(?! )", text) if text else ():
+        match = _COLUMN.fullmatch(_one_line(entry))
+        if match is None:
+            msg = f"{path}: columns: {entry!r} is not `name (value | ...)  What it is.`"
+            raise ModelError(msg)
+        values = [it.strip() for it in (match["values"] or "").split("|")]
+        pairs = [it.partition(": ") for it in values if it]
+        meanings = {value: meaning for value, _, meaning in pairs}
+        found[match["name"]] = Entry(match["text"], values=meanings)
+    return found
 
 
 def _names(text: str) -> tuple[str, ...]:

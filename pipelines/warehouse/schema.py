@@ -18,7 +18,7 @@ LONG_TEXT = frozenset({"text", "input", "payload", "result_text"})
 
 _STAMP = "schema"  # in meta.settings: a digest of all that this module creates
 
-_META = {
+META_TABLES = {
     "meta.streams": (
         "One row per stream: the file, and how far it has been loaded.",
         """
@@ -123,7 +123,7 @@ def ensure(connection: Connection, sources: Iterable[str]) -> None:
     Facts that have other columns than when they were written are dropped, and their
     streams marked: the next load parses them again from raw.
     """
-    tables = dict(_META) | {
+    tables = dict(META_TABLES) | {
         raw_table(source): (f"One row per record of {source}, as it was found.", _RAW)
         for source in sources
     }

@@ -2,6 +2,7 @@
 One row per source and tool: how often it was called, failed, and how long it took.
 
 grain   source, name
+columns calls  How often the tool was called.
 */
 select
     calls.source,

@@ -2,6 +2,8 @@
 One row per source and 5-hour window, the unit in which subscription plans count.
 
 grain   source, started_at
+columns started_at  When the window begins; its first call may be later.
+        ends_at     When the window ends: five hours after it began.
 why     A window starts with the first call at or after the end of the one before and
         lasts five hours, whatever happens in it; the next one starts with the next
         call, not on a fixed grid. Some plans are said to begin a window at the full

@@ -852,17 +852,35 @@ def test_what_is_gone_from_disk_is_told_and_kept(own):
 def test_verify_finds_a_row_that_should_not_be_there(terminal):
     assert terminal("verify") == 0
     assert "DIFFERENT" not in terminal.out
+    assert "checks, 0 of them failing" in terminal.out
     with writing(terminal.warehouse) as connection:
         connection.execute(
             "update core.usage set output_tokens = 1 where input_tokens = 7"
         )
     publish(terminal.warehouse)
     assert terminal("verify", "--json") == 1
-    differs = [one for one in json.loads(terminal.out) if not one["is_equal"]]
+    said = json.loads(terminal.out)
+    differs = [one for one in said["tables"] if not one["is_equal"]]
     assert [(one["model"], one["missing"], one["extra"]) for one in differs] == [
         ("core.usage", 1, 1)
     ]
     assert not list(terminal.warehouse.parent.glob(".verify*"))
+    days = next(one for one in said["checks"] if one["name"] == "days_add_up")
+    assert days["bad"] == 0
+
+
+@pytest.mark.slow
+def test_verify_prints_the_query_that_finds_what_a_check_found(terminal):
+    with writing(terminal.warehouse) as connection:
+        connection.execute("update core.messages set role = 'ghost'")
+        connection.execute("update staging.usage set generation = -1")
+    publish(terminal.warehouse)
+    assert terminal("verify") == 1
+    assert "warn: core.messages values_role: 5 bad." in terminal.out
+    assert "error: staging.usage frame: 3 bad." in terminal.out
+    lines = terminal.out.splitlines()
+    query = lines[lines.index(next(it for it in lines if " values_role: " in it)) + 1]
+    assert len(terminal.json("sql", query, "--format", "json")) == 5
 
 
 def test_verify_of_what_is_not_up_to_date_says_so(terminal):

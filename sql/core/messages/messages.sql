@@ -3,8 +3,9 @@ One row per message of a session; a copy in another session is a row there, mark
 
 grain   source, session_id, message_id
 key     source, session_id
-checks  not_null(role, kind);
-        expect(role in ('user', 'assistant', 'tool', 'system'))
+checks  not_null(role, kind)
+columns kind (prompt | response | thinking | tool_result | command | local_output
+            | compaction_summary | error | meta)  What the message is.
 why     A message is one answer or one prompt, however many records it took. It is
         copied when it belongs to an older session, when its record says so, or when
         it lies in the part of a thread that repeats its parent. It is gone when its

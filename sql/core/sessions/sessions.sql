@@ -3,8 +3,7 @@ One row per session and one per subagent of a session.
 
 grain   source, session_id
 key     source, main_session_id
-checks  not_null(relation);
-        expect(relation in ('main', 'subagent', 'fork', 'continuation'))
+checks  not_null(relation)
 why     A subagent that has no session of its own is named `<session>/<agent>`;
         (main_session_id, agent_id) finds it from usage and messages. A session
         exists when it has a message; files that hold only settings or summaries

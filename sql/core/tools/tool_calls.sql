@@ -2,7 +2,7 @@
 One row per call of a tool, with its result; and one per result without its call.
 
 grain   source, session_id, tool_call_id
-checks  not_null(status); expect(status in ('done', 'failed', 'no_result', 'no_call'))
+checks  not_null(status)
 why     A call without result was interrupted, or its result is not written yet; a
         result without call (`no_call`, it has no name) keeps its text. Which
         records make a call is decided in core._tool_calls; its texts are fetched from
