@@ -1,4 +1,4 @@
-"""`agentlake verify`: do the tables equal a full rebuild, and do all checks hold?"""
+"""`agentlake verify`: the tables equal a full rebuild, and all checks hold."""
 
 import json
 import sys

@@ -4,7 +4,7 @@ total, one per total.
 
 grain   source, usage_id
 key     source, session_id
-checks  not_null(session_id, called_at, granularity, unit); expect(calls >= 0 or calls is null);
+checks  not_null(session_id, granularity, unit); expect(called_at is not null); expect(calls >= 0 or calls is null);
         expect(unit = 'tokens' or (input_tokens is null and output_tokens is null)); expect(input_tokens >= 0 or input_tokens is null);
         expect(output_tokens >= 0 or output_tokens is null);
         expect(cache_write_1h_tokens <= cache_write_tokens or cache_write_1h_tokens is null)
