@@ -25,7 +25,7 @@ from generate import generate
 
 from adapters import adapter_rows
 from agentlake.pipelines.warehouse.copy_closed import guard_of, spare_of
-from agentlake.pipelines.warehouse.publish import vault_of
+from agentlake.pipelines.warehouse.files import vault_of
 
 ROUNDS = 3
 USAGE_ROWS = 1_000_000

@@ -71,6 +71,22 @@ def no_terminal(monkeypatch):
     monkeypatch.delenv("COLUMNS", raising=False)
 
 
+@pytest.fixture
+def fresh(tmp_path, capsys):
+    """Nothing loaded yet, and nothing to load."""
+    return Terminal(tmp_path.resolve(), capsys)
+
+
+@pytest.fixture
+def own(fresh, empty_warehouse, monkeypatch):
+    """The calls above, loaded from a home that may be written to."""
+    monkeypatch.setenv("COLUMNS", "200")
+    like(empty_warehouse, fresh.warehouse)
+    write_home(fresh.home)
+    assert fresh("load", "--quiet") == 0
+    return fresh
+
+
 @pytest.fixture(scope="session")
 def loaded_folder(tmp_path_factory):
     terminal = Terminal(tmp_path_factory.mktemp("loaded").resolve())

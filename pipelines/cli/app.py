@@ -7,6 +7,7 @@ from importlib import import_module
 
 from agentlake.errors import UserError
 from agentlake.pipelines.cli.parser import make_parser
+from agentlake.pipelines.cli.width import clean
 
 OK, PROBLEMS, WRONG_USAGE, BROKEN_PIPE, INTERRUPTED = 0, 1, 2, 141, 130
 
@@ -25,6 +26,7 @@ def main(
     for stream in (sys.stdout, sys.stderr):  # a terminal that cannot show a letter
         if reconfigure := getattr(stream, "reconfigure", None):
             reconfigure(errors="replace")
+    warehouse = None
     try:
         from agentlake.adapters import registry
         from agentlake.pipelines.settings.settings import (
@@ -42,13 +44,14 @@ def main(
             environ=environ,
             known_sources=registry.names(),
         )
+        warehouse = settings.warehouse
         command = import_module(
             f"agentlake.pipelines.cli.{args.command.replace('-', '_')}"
         )
         code: int = command.run(args, settings, environ)
         sys.stdout.flush()
     except UserError as error:
-        print(f"agentlake: {error}", file=sys.stderr)
+        print(f"agentlake: {_cleaned(error)}", file=sys.stderr)
         return WRONG_USAGE
     except BrokenPipeError:  # `| head` has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -56,7 +59,19 @@ def main(
     except KeyboardInterrupt:
         print(f"\nagentlake: stopped. {_after_stop(args.command)}", file=sys.stderr)
         return INTERRUPTED
+    except Exception as error:
+        from agentlake.pipelines.cli.trouble import explained
+
+        if (text := explained(error, warehouse)) is None:
+            raise
+        print(f"agentlake: {clean(text)}", file=sys.stderr)
+        return WRONG_USAGE
     return code
+
+
+def _cleaned(error: Exception) -> str:
+    """Its lines without what could steer the terminal: errors quote what was read."""
+    return "\n".join(map(clean, str(error).splitlines()))
 
 
 def _after_stop(command: str) -> str:

@@ -40,7 +40,7 @@ def run(args: Namespace, settings: Settings, _: Mapping[str, str]) -> int:
                 place / f"{name}.parquet": f"from {_quoted(name)}" for name in names
             }
         written = [
-            (path, write_parquet(connection.sql(query), path))
+            (path, write_parquet(connection.sql(query), path, settings.warehouse))
             for path, query in wanted.items()
         ]
     if args.json:

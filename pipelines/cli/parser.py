@@ -64,6 +64,7 @@ def make_parser() -> ArgumentParser:
         _rejects,
         _verify,
         _replay,
+        _restore,
         _new_source,
         _check_source,
         _demo,
@@ -302,6 +303,24 @@ def _replay(commands: _Commands) -> None:
     )
     parser.add_argument("sources", nargs="*", metavar="SOURCE", help="only this source")
     _json(parser)
+
+
+def _restore(commands: _Commands) -> None:
+    parser = _command(
+        commands,
+        "restore",
+        "go on from a backup of the warehouse, or from what was published last",
+        "The file is read to its end first. The vault that is there is moved aside\n"
+        "and kept; what the agents' files still hold is loaded again by the next load.",
+        "restore ~/.agentlake/agentlake.duckdb",
+        "restore /mnt/backup/agentlake.duckdb",
+    )
+    parser.add_argument(
+        "file",
+        type=Path,
+        metavar="FILE",
+        help="a published warehouse, or a copy of one",
+    )
 
 
 def _demo(commands: _Commands) -> None:

@@ -62,7 +62,7 @@ def run(args: Namespace, settings: Settings, _: Mapping[str, str]) -> int:
     ) as connection:
         query = one_question(connection, query)
         if args.parquet is not None:
-            _write(connection, query, args.parquet.expanduser())
+            _write(connection, query, args.parquet.expanduser(), settings.warehouse)
         elif args.format == "table":
             _show(connection, query, args.limit)
         else:
@@ -88,11 +88,11 @@ def asked(args: Namespace) -> str | None:
         raise UserError(msg) from error
 
 
-def _write(connection: Connection, query: str, path: Path) -> None:
+def _write(connection: Connection, query: str, path: Path, warehouse: Path) -> None:
     # Imported here: Arrow takes longer than most queries.
     from agentlake.pipelines.warehouse.parquet import write_parquet
 
-    written = write_parquet(connection.sql(query), path)
+    written = write_parquet(connection.sql(query), path, warehouse)
     print(f"{written:,} rows in {path}", file=sys.stderr)
 
 

@@ -16,7 +16,8 @@ from agentlake.pipelines.sync import plans, refresh_models
 from agentlake.pipelines.transform.refresh import Refreshed
 from agentlake.pipelines.warehouse.compact import Compacted, compact
 from agentlake.pipelines.warehouse.connect import BusyError, Connection, writing
-from agentlake.pipelines.warehouse.publish import publish, vault_of
+from agentlake.pipelines.warehouse.files import vault_of
+from agentlake.pipelines.warehouse.publish import publish
 from agentlake.pipelines.warehouse.schema import ensure
 
 WAIT_S = 600.0

@@ -132,12 +132,14 @@ def load_settings(
         raise UserError(message)
     home = home or own_home
 
-    warehouse = _asked(warehouse, environ, "AGENTLAKE_WAREHOUSE", own_home)
+    place = _asked(warehouse, environ, "AGENTLAKE_WAREHOUSE", own_home)
+    place = place or _absolute(file.warehouse, own_home, config, "warehouse")
     return Settings(
         config=config,
         home=home,
         is_other_home=os.path.realpath(home) != os.path.realpath(own_home),
-        warehouse=warehouse or _absolute(file.warehouse, own_home, config, "warehouse"),
+        # A link stays a link: what it leads to is replaced, and what lies beside it.
+        warehouse=place.resolve() if place.is_symlink() else place,
         time_zone=machine_time_zone(environ)
         if file.time_zone is None
         else checked_time_zone(file.time_zone, f"{config}: time_zone"),
@@ -181,6 +183,8 @@ def _read_toml(file: Path, *, must_exist: bool) -> dict[str, Any]:
         message = f"{file}: there is no such settings file. Correct the path."
     except tomllib.TOMLDecodeError as error:
         message = f"{file}: this is not TOML: {error}"
+    except RecursionError:
+        message = f"{file}: this is nested too deeply to be settings"
     except UnicodeDecodeError as error:
         message = f"{file}: this is not UTF-8 text, from byte {error.start} on"
     except OSError as error:

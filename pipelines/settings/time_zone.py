@@ -8,6 +8,9 @@ from zoneinfo import ZoneInfo, available_timezones
 
 from agentlake.errors import UserError, did_you_mean
 
+# Names that a system has for whatever is set on it; DuckDB knows none of them.
+_OF_ONE_MACHINE = frozenset({"localtime", "posixrules"})
+
 
 def checked_time_zone(name: str, said_in: str) -> str:
     """Give the name back if there is such a zone; `said_in` is for the error."""
@@ -37,6 +40,8 @@ def machine_time_zone(environ: Mapping[str, str], etc: Path = Path("/etc")) -> s
 
 
 def _exists(name: str) -> bool:
+    if name in _OF_ONE_MACHINE:
+        return False
     try:
         ZoneInfo(name)
     except (KeyError, ValueError, OSError):  # unknown, no name at all, or a folder

@@ -14,7 +14,7 @@ import msgspec
 
 from agentlake.pipelines.warehouse.connect import NAME, Connection, attach, writing
 from agentlake.pipelines.warehouse.copy_closed import log_of
-from agentlake.pipelines.warehouse.publish import vault_of
+from agentlake.pipelines.warehouse.files import vault_of
 
 _SHARE = 0.5
 """Compact when more than this part of the file is free, ..."""

@@ -17,7 +17,12 @@ import duckdb
 
 from agentlake.errors import UserError
 from agentlake.pipelines.warehouse.copy_closed import log_of
-from agentlake.pipelines.warehouse.publish import adopt, vault_of
+from agentlake.pipelines.warehouse.files import (
+    refuse_foreign,
+    refuse_inner,
+    vault_of,
+)
+from agentlake.pipelines.warehouse.publish import adopt
 
 # Files that DuckDB 1.5 clients (the CLI, BI tools) can read as well.
 _STORAGE_VERSION = "v1.5.0"
@@ -44,14 +49,14 @@ def writing(path: Path, *, wait_s: float = 10.0) -> Iterator[Connection]:
     What is written is seen by readers after `publish`, when this is closed. Raises
     BusyError when another program holds the vault for longer than `wait_s`.
     """
+    refuse_inner(path)
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     before = os.umask(0o077)  # transcripts hold secrets: the files are the user's alone
     connection = duckdb.connect()
     vault = vault_of(path)
     try:
         if not vault.exists() and path.exists():
-            _close_well(path, wait_s)
-            adopt(path)
+            _adopt(path, vault, wait_s)
         attach(connection, path, vault, NAME, wait_s=wait_s)
         connection.execute(f"use {NAME}")
         connection.execute("set checkpoint_threshold = '256MB'")
@@ -96,7 +101,7 @@ def attach(
         options = f"storage_version '{_STORAGE_VERSION}', row_group_size {_ROW_GROUP}"
     quoted = str(file).replace("'", "''")
     query = f"attach '{quoted}' as {name} ({options})"
-    _patiently(path, wait_s, lambda: connection.execute(query))
+    _patiently(path, wait_s, lambda: connection.execute(query), file)
 
 
 def attach_published(connection: Connection, path: Path, name: str) -> None:
@@ -109,13 +114,22 @@ def attach_published(connection: Connection, path: Path, name: str) -> None:
     attach(connection, path, path, name, wait_s=10.0, read_only=True)
 
 
+def _adopt(path: Path, vault: Path, wait_s: float) -> None:
+    """Make the vault of a warehouse that is old, or came from elsewhere."""
+    _patiently(path, wait_s, lambda: refuse_foreign(path))
+    if path.stat().st_size:
+        close_well(path, wait_s)
+        adopt(path, vault)
+
+
 def _refuse_missing(path: Path) -> None:
+    refuse_inner(path)
     if not path.exists():
         msg = f"{path}: no warehouse yet. Load one with `agentlake load`."
         raise UserError(msg)
 
 
-def _close_well(path: Path, wait_s: float) -> None:
+def close_well(path: Path, wait_s: float) -> None:
     """Bring what a killed writer left in the log into the file itself."""
     is_closed = not log_of(path).exists()
     _patiently(
@@ -123,17 +137,18 @@ def _close_well(path: Path, wait_s: float) -> None:
     ).close()
 
 
-def _patiently(path: Path, wait_s: float, open_it: Callable[[], T]) -> T:
+def _patiently(
+    path: Path, wait_s: float, open_it: Callable[[], T], file: Path | None = None
+) -> T:
     """Open the file, again and again while another program holds it."""
     deadline = time.monotonic() + wait_s
     while True:
         try:
             return open_it()
-        except duckdb.IOException as error:
+        except duckdb.Error as error:
             holder = _HOLDER.search(str(error))
             if holder is None:
-                msg = f"{path}: cannot be opened as a warehouse. {error}"
-                raise UserError(msg) from error
+                raise UserError(_unusable(path, file or path, error)) from error
             if time.monotonic() >= deadline:
                 program, pid = Path(holder["program"]).name, holder["pid"]
                 msg = (
@@ -143,6 +158,21 @@ def _patiently(path: Path, wait_s: float, open_it: Callable[[], T]) -> T:
                 )
                 raise BusyError(msg) from error
             time.sleep(_WAIT_STEP_S)
+
+
+def _unusable(path: Path, file: Path, error: Exception) -> str:
+    """Why a file cannot be opened; of a damaged vault also what to do with the copy."""
+    reason = str(error).splitlines()[0]
+    if file != vault_of(path):
+        return f"{file}: cannot be opened as a warehouse. {reason}"
+    msg = f"{file}: the vault of {path.name} cannot be opened. {reason}"
+    if not path.exists():
+        return msg
+    return (
+        f"{msg} What was published last is still at {path}: `agentlake restore {path}`"
+        " makes a new vault of it and keeps the damaged one beside it. What was loaded"
+        " after that and is still on disk is loaded again."
+    )
 
 
 @contextmanager

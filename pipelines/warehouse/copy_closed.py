@@ -13,6 +13,7 @@ a lock, uses or removes them.
 
 import fcntl
 import os
+import stat
 import sys
 import time
 from contextlib import suppress
@@ -65,7 +66,7 @@ def is_done(source: Path, target: Path) -> bool:
 
 def copy(source: Path, target: Path, wait_s: float, how: str, asker: int) -> int:
     """Make the copy, unless there is one; the exit code."""
-    with guard_of(target).open("a") as guard:
+    with os.fdopen(_own_file(guard_of(target)), "r+") as guard:
         fcntl.flock(guard, fcntl.LOCK_EX)
         _tidy(target)
         if is_done(source, target) or (how == ONCE and target.exists()):
@@ -132,12 +133,24 @@ def _locked(file: int, wait_s: float) -> bool:
 
 def _unshared(spare: Path) -> int:
     """The spare, open for writing; a new one if anybody has it open."""
-    file = os.open(spare, os.O_RDWR | os.O_CREAT, 0o600)
+    file = _own_file(spare)
     if not _is_ours_alone(file):
         os.close(file)
         spare.unlink()
         file = os.open(spare, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
     return file
+
+
+def _own_file(path: Path) -> int:
+    """A file of ours, open for reading and writing, made if it is not there.
+
+    A link, a pipe or anything else that stands at its name is removed, never followed:
+    what is written would end in a file of somebody's.
+    """
+    with suppress(FileNotFoundError):
+        if not stat.S_ISREG(path.lstat().st_mode):
+            path.unlink()
+    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600)
 
 
 def _is_ours_alone(file: int) -> bool:

@@ -13,16 +13,21 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from agentlake.errors import UserError
+from agentlake.pipelines.warehouse.files import refuse_as_target
 
 _ROWS = 100_000
 
 
-def write_parquet(relation: duckdb.DuckDBPyRelation, path: Path) -> int:
+def write_parquet(
+    relation: duckdb.DuckDBPyRelation, path: Path, warehouse: Path
+) -> int:
     """Write all rows, readable by the user alone; how many they were.
 
     The name is that of a whole file at any moment: the old one until the new one is
-    complete. Raises UserError for what Parquet or the disk cannot take.
+    complete. Raises UserError for what Parquet or the disk cannot take, and for the
+    files of the warehouse itself.
     """
+    refuse_as_target(path, warehouse)
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         file = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)

@@ -14,15 +14,11 @@ from pathlib import Path
 
 from agentlake.errors import UserError
 from agentlake.pipelines.warehouse import copy_closed
+from agentlake.pipelines.warehouse.files import vault_of
 
 _WAIT_S = 10.0
 _SHARE = 10
 """At leisure, publishing takes one part in so many of the time."""
-
-
-def vault_of(path: Path) -> Path:
-    """The loader's own file, beside the published copy `path`."""
-    return path.with_name(f"{path.stem}.vault{path.suffix}")
 
 
 def publish(path: Path, *, at_leisure: bool = False) -> None:
@@ -66,12 +62,11 @@ def rest_s(path: Path) -> float:
     return min(max(0.0, ended + rest - time.time()), rest)
 
 
-def adopt(path: Path) -> None:
-    """Make the vault of a warehouse that has none: it is older than vaults are.
+def adopt(path: Path, vault: Path) -> None:
+    """Make the vault of a whole warehouse file, which is left as it is.
 
-    Raises UserError when that cannot be done; the warehouse is left as it was.
+    Raises UserError when that cannot be done.
     """
-    vault = vault_of(path)
     problem = _copy(path, vault, copy_closed.ONCE)
     if problem or not vault.exists():
         msg = (

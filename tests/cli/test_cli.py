@@ -16,7 +16,7 @@ from pathlib import Path
 import duckdb
 import pytest
 from support.cases import CASES
-from support.terminal import LATE, LUNCH, SONNET, Terminal, write_home
+from support.terminal import LATE, LUNCH, SONNET, write_home
 from support.warehouses import like
 
 from agentlake.adapters.registry import adapters
@@ -54,28 +54,12 @@ def words_of(table):
 
 
 @pytest.fixture
-def fresh(tmp_path, capsys):
-    """Nothing loaded yet, and nothing to load."""
-    return Terminal(tmp_path.resolve(), capsys)
-
-
-@pytest.fixture
 def terminal(fresh, loaded_folder, monkeypatch):
     """The calls above, loaded; the warehouse is its own, the home everybody's."""
     monkeypatch.setenv("COLUMNS", "200")
     like(loaded_folder / "lake.duckdb", fresh.warehouse)
     fresh.home = loaded_folder / "me"
     fresh.environ["HOME"] = str(fresh.home)
-    return fresh
-
-
-@pytest.fixture
-def own(fresh, empty_warehouse, monkeypatch):
-    """The calls above, loaded from a home that may be written to."""
-    monkeypatch.setenv("COLUMNS", "200")
-    like(empty_warehouse, fresh.warehouse)
-    write_home(fresh.home)
-    assert fresh("load", "--quiet") == 0
     return fresh
 
 

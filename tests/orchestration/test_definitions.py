@@ -15,7 +15,7 @@ from agentlake.pipelines.orchestration import lake
 from agentlake.pipelines.orchestration.build import build_defs
 from agentlake.pipelines.transform.sql_models import models
 from agentlake.pipelines.warehouse.connect import reading
-from agentlake.pipelines.warehouse.publish import vault_of
+from agentlake.pipelines.warehouse.files import vault_of
 
 THROUGH = "checked_through_load"
 GRAPH = Path(__file__).with_name("graph.txt")

@@ -15,7 +15,7 @@ from support.machine import Machine, made
 from agentlake.pipelines.orchestration import runs, sensor
 from agentlake.pipelines.orchestration.build import build_defs
 from agentlake.pipelines.transform.sql_models import models
-from agentlake.pipelines.warehouse.publish import vault_of
+from agentlake.pipelines.warehouse.files import vault_of
 
 pytestmark = pytest.mark.slow
 

@@ -9,7 +9,7 @@ from agentlake.pipelines.ingest.loader import load
 from agentlake.pipelines.prices.update import update_quotes
 from agentlake.pipelines.transform.refresh import refresh
 from agentlake.pipelines.warehouse.connect import writing
-from agentlake.pipelines.warehouse.publish import vault_of
+from agentlake.pipelines.warehouse.files import vault_of
 from support.cases import plans
 
 LINEAGE = ("stream_id", "generation", "load_id")

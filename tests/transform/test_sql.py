@@ -14,8 +14,8 @@ from agentlake.fixtures import FIXTURES_DIR
 from agentlake.pipelines.ingest.keyed import KEYED
 from agentlake.pipelines.ingest.loader import load
 from agentlake.pipelines.transform.sql_models import models
+from agentlake.pipelines.warehouse.files import vault_of
 from agentlake.pipelines.warehouse.insert import insert_columns
-from agentlake.pipelines.warehouse.publish import vault_of
 
 ACCEPT = os.environ.get("AGENTLAKE_ACCEPT") == "1"
 

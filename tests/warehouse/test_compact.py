@@ -15,7 +15,8 @@ from agentlake.pipelines.warehouse import compact as compacting
 from agentlake.pipelines.warehouse.compact import compact
 from agentlake.pipelines.warehouse.connect import BusyError, reading, writing
 from agentlake.pipelines.warehouse.copy_closed import is_done, log_of
-from agentlake.pipelines.warehouse.publish import publish, vault_of
+from agentlake.pipelines.warehouse.files import vault_of
+from agentlake.pipelines.warehouse.publish import publish
 
 pytestmark = pytest.mark.slow
 

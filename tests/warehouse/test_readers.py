@@ -21,7 +21,8 @@ from agentlake.pipelines.sync import sync
 from agentlake.pipelines.warehouse import copy_closed
 from agentlake.pipelines.warehouse import publish as publishing
 from agentlake.pipelines.warehouse.connect import attach_published, reading, writing
-from agentlake.pipelines.warehouse.publish import publish, rest_s, vault_of
+from agentlake.pipelines.warehouse.files import vault_of
+from agentlake.pipelines.warehouse.publish import publish, rest_s
 
 pytestmark = pytest.mark.slow
 
