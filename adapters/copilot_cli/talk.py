@@ -1,11 +1,11 @@
 """What is said in a session, and what is done with tools."""
 
-import re
 from typing import Any
 
 from agentlake.adapters.copilot_cli.format import Data
 from agentlake.adapters.copilot_cli.runs import At, Facts, scope
 from agentlake.adapters.sdk.contract import Reject
+from agentlake.adapters.sdk.injected import Injected
 from agentlake.adapters.sdk.values import json_text, raw_json
 from agentlake.models.block import Block
 from agentlake.models.link import Link
@@ -27,26 +27,19 @@ def system(at: At, data: Data) -> Facts:
     yield from _texts(at, at.name(None), "system", "meta", text=_text(data.content))
 
 
-_TAG = (
-    r"<(?P<tag>skill[-_]context|system[-_](?:reminder|notification)|current_datetime)\b"
-)
-_BEFORE = re.compile(
-    rf"\s*{_TAG}[^>]*>.*?(?:</(?:(?P=tag)|skill_context)>\s*|\Z)", re.DOTALL
-)
-"""What the program puts before a prompt; it closes a skill under another name."""
-_AFTER = re.compile(
-    rf"\s*{_TAG}[^>]*>(?:(?!</?(?P=tag)\b).)*</(?:(?P=tag)|skill_context)>\s*\Z",
-    re.DOTALL,
+_INJECTED = Injected(
+    "skill-context", "system_reminder", "system_notification", "current_datetime"
 )
 
 
 def prompt(at: At, data: Data) -> Facts:
     """What the user typed; with a source, what a skill or the program put in."""
-    typed, label, text = data.source in (None, "", "user"), data.source, ""
-    said = _text(data.content)
-    if typed and said:
-        label, text = _without_injected(said)
-        typed = label is None
+    said, label = _text(data.content), data.source
+    text = said
+    if said and label in (None, "", "user"):
+        text, tag = _INJECTED.without(said)
+        label = tag and ("skill" if tag.startswith("skill") else "system")
+    typed = label in (None, "", "user")
     yield from _texts(
         at,
         at.name(None),
@@ -55,18 +48,6 @@ def prompt(at: At, data: Data) -> Facts:
         text=text if typed else said,
         label=None if typed else label,
     )
-
-
-def _without_injected(said: str) -> tuple[str | None, str]:
-    """A prompt as it was typed; where nothing was, what put all of it in."""
-    text, by = said, None
-    while found := _BEFORE.match(text):
-        by, text = by or found["tag"], text[found.end() :]
-    while text and (found := _AFTER.search(text)):
-        text = text[: found.start()]
-    if by is None or text.strip():
-        return None, text
-    return "skill" if by.startswith("skill") else "system", ""
 
 
 def reply(at: At, data: Data) -> Facts:

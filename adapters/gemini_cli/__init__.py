@@ -1,8 +1,9 @@
 """Gemini CLI: one log or document per session, one more per subagent.
 
 Where:   ~/.gemini/tmp/<project>/chats/session-<time>-<id>.jsonl, before 2026 the same
-         as .json; subagents in chats/<parent session>/<session>.jsonl; typed prompts in
-         tmp/<project>/logs.json. GEMINI_CLI_HOME takes the place of ~.
+         as .json; subagents in chats/<parent session>/<session>.jsonl or .json; typed
+         prompts in tmp/<project>/logs.json; the folder of a project in .project_root
+         there, else in projects.json. GEMINI_CLI_HOME takes the place of ~.
 Seen:    the program up to 0.61.0 (2026-09); `$patch` in descriptions of later ones only
 Trap:    a message is written again whenever it changes, at first without tokens: its
          last version counts, its tokens are the last that were not null. A .json
@@ -17,9 +18,12 @@ Missing: calls for compression, titles, routing and loop checks; failed attempts
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 from agentlake.adapters.gemini_cli import facts, history
+from agentlake.adapters.gemini_cli.project import folder_of
 from agentlake.adapters.sdk.contract import (
+    Chunk,
     Health,
     Keyed,
     Options,
@@ -27,6 +31,7 @@ from agentlake.adapters.sdk.contract import (
     Reject,
     Stream,
 )
+from agentlake.adapters.sdk.readers import json_document
 from agentlake.adapters.sdk.roots import Root
 from agentlake.adapters.sdk.scan import files_below
 from agentlake.adapters.sdk.settings import days, said_in
@@ -43,12 +48,12 @@ _RETENTION_DAYS = 30
 
 _FILE = re.compile(
     r"""(?P<project>[^/]+)/
-    (?: chats/(?P<chat>session-[^/]+\.jsonl? | [^/]+/[^/]+\.jsonl)
+    (?: chats/(?P<chat>session-[^/]+\.jsonl? | [^/]+/[^/]+\.jsonl?)
     | logs\.json
     )""",
     re.VERBOSE,
 )
-_SUBAGENT = re.compile(r".*/chats/(?P<parent>[^/]+)/(?P<session>[^/]+)\.jsonl", re.S)
+_SUBAGENT = re.compile(r".*/chats/(?P<parent>[^/]+)/(?P<session>[^/]+)\.jsonl?", re.S)
 
 
 def discover(root: str, options: Options) -> Iterator[Stream]:
@@ -66,17 +71,27 @@ def discover(root: str, options: Options) -> Iterator[Stream]:
         if key in keys:
             key = f"{key}@{path}"
         keys.add(key)
-        yield Stream(path=path, key=key, reader="json_document")
+        yield Stream(path=path, key=key, reader="own")
 
 
-def explode(stream: Stream, data: bytes) -> Iterable[Keyed]:
-    """The session and its messages; of logs.json, the prompts."""
-    if stream.path.endswith("logs.json"):
+def read(stream: Stream, cursor: Any, options: Options) -> Iterator[Chunk]:
+    """The session and its messages, with its folder; of logs.json, the prompts."""
+    del options
+    folder = None if stream.path.endswith("logs.json") else folder_of(stream.path)
+    return json_document.read(
+        stream.path,
+        lambda data: explode(stream.path, data, folder),
+        cursor,
+        {"folder": folder, "version": PARSER_VERSION},
+    )
+
+
+def explode(path: str, data: bytes, folder: str | None) -> Iterator[Keyed]:
+    """The session and its messages; of logs.json, the prompts. Raises Unreadable."""
+    if path.endswith("logs.json"):
         return history.prompts(data)
-    name = Path(stream.path).stem
-    if stream.path.endswith(".json"):
-        return history.of_document(name, data)
-    return history.of_log(name, data)
+    take = history.of_document if path.endswith(".json") else history.of_log
+    return take(Path(path).stem, data, folder)
 
 
 def parse(record: Record) -> Iterable[Fact | Reject]:

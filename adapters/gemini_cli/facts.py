@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Iterator
 from typing import TypeAlias
 
+from msgspec.structs import replace
+
 from agentlake.adapters.gemini_cli.format import (
     BILLED,
     MESSAGE,
@@ -15,6 +17,7 @@ from agentlake.adapters.gemini_cli.format import Message as Said
 from agentlake.adapters.gemini_cli.format import ToolCall as Call
 from agentlake.adapters.sdk.contract import Reject
 from agentlake.adapters.sdk.decode import untyped
+from agentlake.adapters.sdk.injected import Injected
 from agentlake.adapters.sdk.values import json_text
 from agentlake.models.block import Block
 from agentlake.models.compaction import Compaction
@@ -31,6 +34,7 @@ Content: TypeAlias = str | list[Part] | Part | None
 
 _SETUP = "This is the Gemini CLI. We are setting up the context"
 """How the context begins that old versions put in front of the first prompt."""
+_INJECTED = Injected("session_context", "hook_context", "system-reminder")
 _KINDS = {
     "user": ("user", "prompt"),
     "gemini": ("assistant", "response"),
@@ -48,7 +52,7 @@ def session(session_id: str, parent: str | None, data: bytes) -> Facts:
         relation="subagent" if parent or about.kind == "subagent" else None,
         title=about.summary or None,
         title_source="summary" if about.summary else None,
-        cwd=about.directories[0] if about.directories else None,
+        cwd=about.folder or next(iter(about.directories or ()), None),
         started_at=about.start_time,
     )
     yield from rejects
@@ -65,8 +69,12 @@ def message(session_id: str, name: str, data: bytes) -> Facts:
     message_id = f"{session_id}:{name}"
     role, kind = _KINDS.get(said.type, ("system", "meta"))
     blocks = list(_blocks(said))
-    if kind == "prompt" and any((text or "").startswith(_SETUP) for _, text in blocks):
-        kind = "meta"
+    if kind == "prompt":
+        typed = [(type_, _typed(text)) for type_, text in blocks]
+        if any(type_ != "text" or text for type_, text in typed):
+            blocks = [one for one in typed if one != ("text", "")]
+        elif blocks:
+            kind = "meta"
     yield Message(
         session_id=session_id,
         message_id=message_id,
@@ -84,8 +92,10 @@ def message(session_id: str, name: str, data: bytes) -> Facts:
             type=type_,
             text=text,
         )
-    for index, call in enumerate(said.tool_calls or (), len(blocks)):
-        yield from _call(session_id, message_id, said, call, index)
+    for place, call in enumerate(said.tool_calls or ()):
+        name = call.id or _answered(call) or f"{message_id}.{place}"
+        named = replace(call, id=name, timestamp=call.timestamp or said.timestamp)
+        yield from _call(session_id, message_id, named, len(blocks) + place)
 
 
 def _blocks(said: Said) -> Iterator[tuple[str, str | None]]:
@@ -100,6 +110,13 @@ def _blocks(said: Said) -> Iterator[tuple[str, str | None]]:
             yield "image" if part.inline_data is not None else "other", None
 
 
+def _typed(text: str | None) -> str | None:
+    """A text without what the program put around it."""
+    if text is None or text.lstrip().startswith(_SETUP):
+        return None if text is None else ""
+    return _INJECTED.without(text)[0]
+
+
 def _parts(content: Content) -> Iterable[Part]:
     match content:
         case None | "":
@@ -112,32 +129,28 @@ def _parts(content: Content) -> Iterable[Part]:
             return content
 
 
-def _call(
-    session_id: str, message_id: str, said: Said, call: Call, index: int
-) -> Facts:
-    if not call.id:
-        yield Reject("a tool call without id")
-        return
+def _call(session_id: str, message_id: str, call: Call, index: int) -> Facts:
+    call_id = call.id or ""
     yield ToolCall(
         session_id=session_id,
         message_id=message_id,
-        tool_call_id=call.id,
+        tool_call_id=call_id,
         name=call.name,
         input=json_text(call.args),
-        called_at=call.timestamp or said.timestamp,
+        called_at=call.timestamp,
     )
     yield Block(
         session_id=session_id,
         message_id=message_id,
         block_index=index,
         type="tool_use",
-        tool_call_id=call.id,
+        tool_call_id=call_id,
     )
     if call.result is not None or call.status in _ENDED:
         yield ToolResult(
             session_id=session_id,
             message_id=message_id,
-            tool_call_id=call.id,
+            tool_call_id=call_id,
             text=_answer(call),
             is_error=_ENDED.get(call.status or ""),
         )
@@ -146,9 +159,16 @@ def _call(
             session_id=call.agent_id,
             parent_session_id=session_id,
             relation="subagent",
-            tool_call_id=call.id,
+            tool_call_id=call_id,
             linked_at=call.timestamp,
         )
+
+
+def _answered(call: Call) -> str | None:
+    """The id of a call that only its answer names."""
+    parts = _parts(call.result)
+    ids = (part.function_response.id for part in parts if part.function_response)
+    return next(filter(None, ids), None)
 
 
 def _answer(call: Call) -> str | None:
@@ -161,7 +181,8 @@ def _answer(call: Call) -> str | None:
                 texts.append(text)
             case other:
                 texts.append(json_text(other) or "")
-    return "\n".join(texts) if texts else None
+    shown = call.result_display
+    return "\n".join(texts) or (shown if isinstance(shown, str) else None)
 
 
 def tokens(session_id: str, name: str, data: bytes) -> Facts:

@@ -12,6 +12,7 @@ from agentlake.models.fact import Count
 class Response(msgspec.Struct, frozen=True, gc=False):
     """What a tool answered."""
 
+    id: str | None = None
     response: Any = None
 
 
@@ -39,6 +40,7 @@ class ToolCall(msgspec.Struct, frozen=True, gc=False):
     name: str | None = None
     args: Any = None
     result: str | list[Part] | None = None
+    result_display: Any = msgspec.field(default=None, name="resultDisplay")
     status: str | None = None
     timestamp: datetime | None = None
     agent_id: str | None = msgspec.field(default=None, name="agentId")
@@ -84,6 +86,8 @@ class Session(msgspec.Struct, frozen=True, gc=False):
     start_time: datetime | None = msgspec.field(default=None, name="startTime")
     summary: str | None = None
     directories: list[str] | None = None
+    folder: str | None = msgspec.field(default=None, name="$folder")
+    """Of its project, as other files tell it."""
 
 
 class Patch(msgspec.Struct, frozen=True, gc=False):

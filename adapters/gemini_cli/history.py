@@ -7,6 +7,7 @@ version without any must not replace.
 """
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any, TypeAlias
@@ -69,23 +70,24 @@ class _Session:
         """What is neither of the session nor a message."""
         self._records[f"{kind}/{digest(data)}"] = data
 
-    def records(self, fallback: str) -> Iterator[Keyed]:
+    def records(self, fallback: str, folder: str | None) -> Iterator[Keyed]:
         """All of it, in order; `fallback` names a session that does not say its id."""
         session = text(self._about.get("sessionId")) or fallback
-        yield Keyed(f"{session}/session", encode(self._about), 0)
+        about = self._about | ({"$folder": folder} if folder else {})
+        yield Keyed(f"{session}/session", encode(about), 0)
         for seq, (name, data) in enumerate(self._records.items(), 1):
             yield Keyed(f"{session}/{name}", data, seq)
 
 
-def of_document(name: str, data: bytes) -> Iterator[Keyed]:
+def of_document(name: str, data: bytes, folder: str | None) -> Iterator[Keyed]:
     """A session that is one document. Raises Unreadable."""
     fields, session = fields_of(data), _Session()
     session.set(fields)
     session.add_all(fields.get("messages"))
-    return session.records(name)
+    return session.records(name, folder)
 
 
-def of_log(name: str, data: bytes) -> Iterator[Keyed]:
+def of_log(name: str, data: bytes, folder: str | None) -> Iterator[Keyed]:
     """A session that is a log; its last line may still be half written."""
     session = _Session()
     *lines, last = data.split(b"\n")
@@ -99,7 +101,7 @@ def of_log(name: str, data: bytes) -> Iterator[Keyed]:
         # without its end it comes with the next load
         with suppress(Unreadable):
             _read(session, part, fields_of(part))
-    return session.records(name)
+    return session.records(name, folder)
 
 
 def _parts(line: bytes) -> list[bytes]:
@@ -187,8 +189,16 @@ def _merged(before: msgspec.Raw | None, now: msgspec.Raw | None) -> Fields:
     if now is None:
         return {}
     calls: dict[str, Fields] = {}
-    for call in (*_list(before), *_list(now)):
-        fields = fields_of(call)
-        name = text(fields.get("id")) or digest(bytes(call))
-        calls[name] = calls.get(name, {}) | fields
+    for told in (before, now):
+        times: Counter[str] = Counter()
+        for fields in map(fields_of, _list(told)):
+            name = text(fields.get("id")) or _asked(fields)
+            times[name] += 1
+            key = f"{name}.{times[name]}"
+            calls[key] = calls.get(key, {}) | fields
     return {"toolCalls": msgspec.Raw(encode(list(calls.values())))}
+
+
+def _asked(call: Fields) -> str:
+    """What a call without an id is known by: what it asks for."""
+    return digest(encode([call.get("name"), call.get("args")]))

@@ -63,6 +63,7 @@ class Result(msgspec.Struct, frozen=True, gc=False, rename="camel"):
     call_id: str | None = None
     status: str | None = None
     error: Any = None
+    result_display: Any = None
     duration_ms: Millis | None = None
 
 

@@ -6,7 +6,7 @@ from typing import TypeAlias
 import msgspec
 
 from agentlake.adapters.qwen_code import rules
-from agentlake.adapters.qwen_code.format import ROW, SIDE_FILE, Result, Row
+from agentlake.adapters.qwen_code.format import ROW, SIDE_FILE, Part, Result, Row
 from agentlake.adapters.sdk.contract import Reject
 from agentlake.adapters.sdk.decode import Unreadable
 from agentlake.models.block import Block
@@ -59,10 +59,19 @@ def _row(row: Row, at: At) -> Facts:
         case "assistant":
             yield from _usage(row, at)
             yield from _message(row, at, "assistant", "response")
+        case "user" if rules.is_answer(row.message):
+            yield from _message(row, at, "tool", "tool_result")
+            yield from _results(row, at)
         case "user":
-            is_injected = at.agent_id or row.subtype in ("cron", "notification")
+            is_injected = (
+                at.agent_id
+                or row.subtype in ("cron", "notification")
+                or rules.is_injected(row.message)
+            )
             kind = "meta" if is_injected else "prompt"
             yield from _message(row, at, "user", kind)
+            if any(part.function_response for part in _parts(row)):
+                yield from _results(row, at)
         case "tool_result":
             yield from _message(row, at, "tool", "tool_result")
             yield from _results(row, at)
@@ -124,17 +133,19 @@ def _message(row: Row, at: At, role: str, kind: str, text: str | None = None) ->
         client_version=row.version,
         label=row.subtype if kind == "meta" else None,
     )
-    parts = row.message.parts or [] if row.message else []
+    parts = _parts(row)
     for index, part in enumerate(parts):
         call, answered = part.function_call, part.function_response
-        call_id = call.id if call else answered.id if answered else None
+        call_id = answered.id if answered else None
+        if call:
+            call_id = call.id or f"{name}.{index}"
         yield Block(
             session_id=at.session_id,
             agent_id=at.agent_id,
             message_id=name,
             block_index=index,
             type=rules.block_type(part),
-            text=part.text,
+            text=rules.typed(part.text) if kind == "prompt" else part.text,
             tool_call_id=call_id,
         )
         if call and call_id:
@@ -147,8 +158,6 @@ def _message(row: Row, at: At, role: str, kind: str, text: str | None = None) ->
                 input=rules.arguments(part),
                 called_at=row.timestamp,
             )
-        elif call:
-            yield Reject("`functionCall` does not name itself")
     if text:
         yield Block(
             session_id=at.session_id,
@@ -160,12 +169,17 @@ def _message(row: Row, at: At, role: str, kind: str, text: str | None = None) ->
         )
 
 
+def _parts(row: Row) -> list[Part]:
+    return row.message.parts or [] if row.message else []
+
+
 def _results(row: Row, at: At) -> Facts:
     """One row may hold the answers to several calls, and how one of them ended."""
-    parts = row.message.parts or [] if row.message else []
-    answers = [part.function_response for part in parts if part.function_response]
+    answers = [part.function_response for part in _parts(row) if part.function_response]
     ended = row.tool_call_result or Result()
     known = {answered.id: answered for answered in answers}
+    if ended.call_id and len(answers) == 1 and not answers[0].id:
+        known = {ended.call_id: answers[0]}
     ids = dict.fromkeys((*known, ended.call_id))
     for call_id in ids:
         if not call_id:
@@ -178,7 +192,8 @@ def _results(row: Row, at: At) -> Facts:
             agent_id=at.agent_id,
             message_id=at.name(row),
             tool_call_id=call_id,
-            text=rules.answer(known.get(call_id)),
+            text=rules.answer(known.get(call_id))
+            or (rules.shown(ended) if is_ended else None),
             is_error=failed if is_ended else None,
             finished_at=row.timestamp,
             duration_ms=int(took) if is_ended and took is not None else None,

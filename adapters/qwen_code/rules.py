@@ -4,7 +4,8 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from agentlake.adapters.qwen_code.format import Answer, Part, Tokens
+from agentlake.adapters.qwen_code.format import Answer, Body, Part, Result, Tokens
+from agentlake.adapters.sdk.injected import Injected
 from agentlake.adapters.sdk.values import json_text
 
 
@@ -64,6 +65,36 @@ def block_type(part: Part) -> str:
     if part.text is not None:
         return "text"
     return "image" if part.inline_data or part.file_data else "other"
+
+
+_INJECTED = Injected("system-reminder", "session_context", "hook_context")
+
+
+def typed(text: str | None) -> str | None:
+    """A text without what the program put around it; None where nothing is left."""
+    return None if text is None else _INJECTED.without(text)[0] or None
+
+
+def is_injected(message: Body | None) -> bool:
+    """Whether a prompt has nothing in it that was typed."""
+    parts = message.parts or [] if message else []
+    said = [part.text for part in parts]
+    return any(said) and not any(
+        part.text is None or typed(part.text) for part in parts
+    )
+
+
+def is_answer(message: Body | None) -> bool:
+    """Whether all that is said in the user's name is what tools answered."""
+    parts = message.parts or [] if message else []
+    return any(part.function_response for part in parts) and not any(
+        part.text for part in parts
+    )
+
+
+def shown(ended: Result) -> str | None:
+    """What the user saw of an answer."""
+    return ended.result_display if isinstance(ended.result_display, str) else None
 
 
 def answer(answered: Answer | None) -> str | None:

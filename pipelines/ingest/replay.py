@@ -58,10 +58,11 @@ def replay(connection: Connection, adapter: Adapter, load_id: int) -> int:
         [adapter.PARSER_VERSION, load_id, source],
     )
     # What `explode` and `tables` did not give is not in raw: look at the files again.
+    # An adapter's own `read` is asked as well, and knows what its cursor is worth.
     connection.execute(
         """
-        update meta.streams set cursor = null, device = null
-        where source = $1 and reader in ('json_document', 'sqlite')
+        update meta.streams set cursor = if(reader = 'own', cursor, null), device = null
+        where source = $1 and reader in ('json_document', 'sqlite', 'own')
         """,
         [source],
     )

@@ -12,15 +12,15 @@ from agentlake.adapters.sdk.decode import Unreadable
 from agentlake.adapters.sdk.run import facts_of
 from agentlake.models.usage import Usage
 
-LOG = Stream(path="/x/chats/session-1-abc.jsonl", key="k", reader="json_document")
-DOCUMENT = Stream(path="/x/chats/session-1-abc.json", key="k", reader="json_document")
+LOG = Stream(path="/x/chats/session-1-abc.jsonl", key="k", reader="own")
+DOCUMENT = Stream(path="/x/chats/session-1-abc.json", key="k", reader="own")
 HEAD = {"sessionId": "s1", "projectHash": "p", "kind": "main"}
 
 
 def read(stream, data):
     """The facts and rejects of a whole file."""
     found, rejects = [], []
-    for one in gemini_cli.explode(stream, data):
+    for one in gemini_cli.explode(stream.path, data, None):
         record = Record(stream, one.seq, 0, one.key, one.data)
         facts, bad = facts_of(gemini_cli, record)
         found += facts
@@ -45,6 +45,7 @@ def test_a_chat_is_known_by_its_name_whatever_its_project_is_called(tmp_path):
         "a1/chats/session-1-aa.jsonl",
         "a1/chats/session-1-aa.json",
         "a1/chats/parent/child.jsonl",
+        "a1/chats/parent/older.json",
         "a1/logs.json",
         "shop/chats/session-1-aa.jsonl",
         "a1/chats/notes.jsonl",
@@ -60,6 +61,7 @@ def test_a_chat_is_known_by_its_name_whatever_its_project_is_called(tmp_path):
     keys = [one.key.replace(top, "") for one in gemini_cli.discover(str(tmp_path), {})]
     assert keys == [
         "parent/child.jsonl",
+        "parent/older.json",
         "session-1-aa.json",
         "session-1-aa.jsonl",
         "a1/logs.json",
@@ -69,7 +71,7 @@ def test_a_chat_is_known_by_its_name_whatever_its_project_is_called(tmp_path):
 
 def test_a_message_keeps_its_place_when_it_is_written_again():
     lines = log(HEAD, reply("m1", None), reply("m2", None), reply("m1", {"output": 1}))
-    places = {one.key: one.seq for one in gemini_cli.explode(LOG, lines)}
+    places = {one.key: one.seq for one in gemini_cli.explode(LOG.path, lines, None)}
     assert places == {
         "s1/session": 0,
         "s1/messages/m1": 1,
@@ -89,7 +91,7 @@ def test_the_last_line_counts_when_it_is_whole():
 
 def test_a_half_written_document_waits():
     with pytest.raises(Unreadable):
-        list(gemini_cli.explode(DOCUMENT, b'{"sessionId": "s1", "messages": [{"id'))
+        read(DOCUMENT, b'{"sessionId": "s1", "messages": [{"id')
 
 
 def test_a_patch_of_what_is_not_there_makes_no_message_of_its_own_type():

@@ -5,7 +5,8 @@ cannot be: then nothing is given, and it is read again later.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
 
 import msgspec
 
@@ -14,14 +15,19 @@ from agentlake.adapters.sdk.readers import document
 
 
 def read(
-    path: str, explode: Callable[[bytes], Iterable[Keyed]], cursor: object
+    path: str,
+    explode: Callable[[bytes], Iterable[Keyed]],
+    cursor: Any,
+    beside: Mapping[str, Any] | None = None,
 ) -> Iterator[Chunk]:
     """All records of the file in one chunk; none if it says what it said before.
 
-    A key given twice gets the number of its occurrence. Raises OSError,
+    `beside` is what else the records are made of, as JSON: they are given again when it
+    is another one. A key given twice gets the number of its occurrence. Raises OSError,
     `document.TooLarge`, and what `explode` raises.
     """
-    before = msgspec.convert(cursor, document.Cursor) if cursor else None
+    is_same = cursor and cursor.get("beside") == beside
+    before = msgspec.convert(cursor, document.Cursor) if is_same else None
     found = document.read(path, before)
     if found is None:
         yield Chunk(records=[], cursor=cursor)
@@ -35,4 +41,5 @@ def read(
         records.append(
             msgspec.structs.replace(one, key=f"{one.key}~{again}") if again else one
         )
-    yield Chunk(records=records, cursor=msgspec.to_builtins(now), complete=("",))
+    after = msgspec.to_builtins(now) | ({"beside": beside} if beside else {})
+    yield Chunk(records=records, cursor=after, complete=("",))
