@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from agentlake.models.dictionary.lookup import fact_entry
 from agentlake.models.fact import Fact
-from agentlake.models.table import LINEAGE, Column, columns
+from agentlake.models.table import Column, stored_columns
 
 if TYPE_CHECKING:
     import pandera.polars as pa
@@ -35,7 +35,7 @@ def frame_schema(fact: type[Fact]) -> "pa.DataFrameSchema":
                 checks=_checks(fact, column),
                 nullable=not column.required,
             )
-            for column in (*LINEAGE, *columns(fact))
+            for column in stored_columns(fact)
         },
         name=fact.TABLE,
         strict=True,

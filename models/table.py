@@ -72,6 +72,20 @@ LINEAGE: tuple[Column, ...] = (
 """What the loader adds to every row of `staging`."""
 
 
+HASHED = "text"
+"""A field of which the loader stores a hash too, so that texts can be compared, and
+asked for, without being read."""
+TEXT_HASH = Column("text_hash", int, required=False, at_least=0)
+
+
+@cache
+def stored_columns(fact: type[Fact]) -> tuple[Column, ...]:
+    """All columns of the fact's table: the lineage, its own, and its text's hash."""
+    own = columns(fact)
+    is_hashed = any(column.name == HASHED for column in own)
+    return (*LINEAGE, *own, *((TEXT_HASH,) if is_hashed else ()))
+
+
 @cache
 def columns(fact: type[Fact]) -> tuple[Column, ...]:
     """The fact's own columns, in the order of its fields; without the lineage."""

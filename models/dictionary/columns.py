@@ -58,6 +58,7 @@ FACTS = {
         micro="old tool results were cleared",
     ),
     "name": Entry("The tool's name."),
+    "text_hash": Entry("A number, the same where the text is; null: there is no text."),
     "input": Entry("The arguments as JSON; free text is a JSON string."),
     "model": Entry("The model, by the name that the agent wrote down."),
     "provider": Entry("Who serves the model, where the record says it."),

@@ -11,9 +11,10 @@ from typing import Any
 
 import msgspec
 import pyarrow as pa
+import xxhash
 
 from agentlake.models.fact import Fact
-from agentlake.models.table import Column
+from agentlake.models.table import HASHED, TEXT_HASH, Column
 from agentlake.pipelines.warehouse.schema import LONG_TEXT
 
 _TYPES = {
@@ -39,20 +40,26 @@ def typed(values: Sequence[Any], sql_type: str) -> pa.Array:
     return pa.array(values, _TYPES[sql_type])
 
 
-def fact_arrays(own: tuple[Column, ...], facts: list[Fact]) -> list[pa.Array]:
-    """The facts by column; raises one of `REFUSED` if a value does not fit."""
+def fact_arrays(own: tuple[Column, ...], facts: list[Fact]) -> dict[str, pa.Array]:
+    """The facts by column, and the hashes of their texts.
+
+    Raises one of `REFUSED` if a value does not fit.
+    """
     rows = list(zip(*map(msgspec.structs.astuple, facts), strict=True))
     rows = rows or [()] * len(own)  # all were refused
-    arrays = []
+    arrays = {}
     for column, values in zip(own, rows, strict=True):
         if column.name in LONG_TEXT:
-            made = _texts([None if text is None else text.encode() for text in values])
+            data = [None if text is None else text.encode() for text in values]
+            made = _texts(data)
+            if column.name == HASHED:
+                arrays[TEXT_HASH.name] = typed(_hashes(data), TEXT_HASH.sql_type)
         else:
             made = typed(values, column.sql_type)
         if column.required and made.null_count:
             msg = f"{column.name} is missing"
             raise TypeError(msg)
-        arrays.append(made)
+        arrays[column.name] = made
     return arrays
 
 
@@ -72,6 +79,12 @@ def payload_arrays(data: list[bytes | None]) -> tuple[pa.Array, pa.Array]:
         ]
         return _texts(good), pa.array(bad, pa.binary())
     return texts, pa.nulls(len(data), pa.binary())
+
+
+def _hashes(data: Sequence[bytes | None]) -> list[int | None]:
+    """63 bits of each text's hash: so many fit into a bigint."""
+    digest = xxhash.xxh3_64_intdigest
+    return [None if item is None else digest(item) >> 1 for item in data]
 
 
 def _texts(data: Sequence[bytes | None]) -> pa.Array:

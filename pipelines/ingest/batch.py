@@ -140,7 +140,7 @@ class Batch:
             arrays = fact_arrays(own, self._facts[kind])
         values = self._lineage(self._of_record[kind]) | {"part": self._parts[kind]}
         lineage = {c.name: typed(values[c.name], c.sql_type) for c in LINEAGE}
-        return lineage | {c.name: values for c, values in zip(own, arrays, strict=True)}
+        return lineage | arrays
 
     def _drop_bad_facts(self, kind: type[Fact]) -> None:
         from agentlake.pipelines.ingest.arrow import REFUSED, fact_arrays

@@ -18,7 +18,7 @@ from agentlake.models.dictionary.lookup import (
     shared_entry,
 )
 from agentlake.models.fact import Fact
-from agentlake.models.table import FACTS, LINEAGE, columns
+from agentlake.models.table import FACTS, stored_columns
 from agentlake.pipelines.transform.origins import origin
 from agentlake.pipelines.transform.sql_models import (
     Model,
@@ -111,7 +111,7 @@ def meta_columns(table: str, types: Types) -> list[Column]:
 
 def fact_columns(fact: type[Fact], types: Types) -> list[Column]:
     """The columns of one fact in `staging`."""
-    required = {one.name for one in (*LINEAGE, *columns(fact)) if one.required}
+    required = {one.name for one in stored_columns(fact) if one.required}
     return [
         Column(
             name=name,

@@ -9,7 +9,7 @@ from functools import cache
 
 from agentlake.models.dictionary.entry import Entry
 from agentlake.models.dictionary.lookup import fact_entry, meta_entry, raw_entry
-from agentlake.models.table import FACTS, LINEAGE, columns
+from agentlake.models.table import FACTS, stored_columns
 from agentlake.pipelines.transform.columns import model_entry
 from agentlake.pipelines.transform.narrow import literal
 from agentlake.pipelines.transform.sql_models import SQL, Model, models
@@ -64,7 +64,7 @@ def _of_model(model: Model, names: Sequence[str]) -> Iterator[str]:
 def _of_loaded(tables: Mapping[str, Sequence[str]]) -> Iterator[str]:
     """Comments on the columns of staging, raw and meta."""
     for fact in FACTS:
-        names = [one.name for one in (*LINEAGE, *columns(fact))]
+        names = [one.name for one in stored_columns(fact)]
         yield from _on_columns(
             f"staging.{fact.TABLE}", {name: fact_entry(fact, name) for name in names}
         )

@@ -170,6 +170,44 @@ def _save(connection: Connection, changed: list[tuple[str, str, str]]) -> None:
     )
 
 
+def portions(connection: Connection, most: int) -> list[list[Session] | None]:
+    """All sessions in portions of whole groups, of so many facts at most.
+
+    A group that has more is a portion of its own. None, all of them at once, where
+    all together have no more.
+    """
+    counts = [f"select count(*) as facts from staging.{one.TABLE}" for one in FACTS]
+    ((total,),) = connection.execute(
+        f"select sum(facts) from ({' union all '.join(counts)})"
+    ).fetchall()
+    if total <= most:
+        return [None]
+    facts = " union all ".join(
+        f"select source, session_id, count(*) as facts from staging.{one.TABLE}"
+        " group by all"
+        for one in FACTS
+    )
+    rows = connection.execute(
+        f"""
+        select source, list(session_id), sum(facts)
+        from ({facts})
+        left join meta.session_groups using (source, session_id)
+        group by source, coalesce(group_id, session_id)
+        order by source, min(session_id)
+        """
+    ).fetchall()
+    found: list[list[Session] | None] = []
+    portion: list[Session] = []
+    size = 0
+    for source, sessions, of_group in rows:
+        if portion and size + of_group > most:
+            found.append(portion)
+            portion, size = [], 0
+        portion += [(source, session) for session in dict.fromkeys(sessions)]
+        size += of_group
+    return [*found, portion]
+
+
 def touched(connection: Connection, since: int) -> list[Session]:
     """Every session with rows from loads after `since`, and those tied to one."""
     new_rows = " union ".join(

@@ -11,8 +11,9 @@ from contextlib import contextmanager
 from agentlake.pipelines.transform.groups import Session
 from agentlake.pipelines.transform.sql_models import Model, macros, models
 from agentlake.pipelines.warehouse.connect import Connection
+from agentlake.pipelines.warehouse.schema import long_texts
 
-_NAME = "narrow"
+NAME = "narrow"
 _MOST_LITERALS = 500
 _FEW = 50
 
@@ -23,14 +24,15 @@ class Narrow:
     def __init__(self, connection: Connection, lake: str) -> None:
         self._connection = connection
         self._lake = lake
-        self._sessions: Sequence[Session] | None = None
+        self._sessions: Sequence[Session] | None = ()
         self._made: set[str] = set()
+        self._with_texts: set[str] = set()
         self._parts: dict[str, bool] = {}
         self._shapes: dict[str, str] = {}
-        connection.execute(f"attach ':memory:' as {_NAME}")
-        connection.execute(f"create schema {_NAME}.meta")
+        connection.execute(f"attach ':memory:' as {NAME}")
+        connection.execute(f"create schema {NAME}.meta")
         connection.execute(
-            f"create or replace view {_NAME}.meta.settings as "
+            f"create or replace view {NAME}.meta.settings as "
             f'from "{lake}".meta.settings'  # a macro reads it
         )
         with self.names():
@@ -39,28 +41,29 @@ class Narrow:
     @contextmanager
     def names(self) -> Iterator[None]:
         """Inside, names without a database mean the narrowed tables."""
-        self._connection.execute(f"use {_NAME}")
+        self._connection.execute(f"use {NAME}")
         try:
             yield
         finally:
             self._connection.execute(f'use "{self._lake}"')
 
-    def to(self, sessions: Sequence[Session]) -> None:
-        """Narrow to these sessions from now on."""
-        if sessions is self._sessions:
+    def to(self, sessions: Sequence[Session] | None) -> None:
+        """Narrow to these sessions from now on; to all of them if None."""
+        if sessions is not None and sessions is self._sessions:
             return
         self._sessions = sessions
         self._made = set()
+        self._with_texts = set()
         self._parts = {}
         for schema in ("staging", "core"):
-            self._connection.execute(f"drop schema if exists {_NAME}.{schema} cascade")
-            self._connection.execute(f"create schema {_NAME}.{schema}")
+            self._connection.execute(f"drop schema if exists {NAME}.{schema} cascade")
+            self._connection.execute(f"create schema {NAME}.{schema}")
         # Handing out small work to several threads costs more than doing it.
         threads = "set threads = 1" if self._is_few() else "reset threads"
         self._connection.execute(threads)
-        if len(sessions) > _MOST_LITERALS:
+        if sessions is not None and len(sessions) > _MOST_LITERALS:
             self._connection.execute(
-                f"create or replace table {_NAME}.main.touched as "
+                f"create or replace table {NAME}.main.touched as "
                 "select unnest($sources) as source, unnest($sessions) as session_id",
                 {
                     "sources": [source for source, _ in sessions],
@@ -70,20 +73,22 @@ class Narrow:
 
     def close(self) -> None:
         """Give back the memory and the threads: a load may go on after a refresh."""
-        self._connection.execute(f"detach {_NAME}")
+        self._connection.execute(f"detach {NAME}")
         self._connection.execute("reset threads")
 
     def _is_few(self) -> bool:
-        return len(self._sessions or ()) <= _FEW
+        return self._sessions is not None and len(self._sessions) <= _FEW
 
     def condition(self, key: Sequence[str]) -> str:
         """Whether a row belongs to one of the sessions; literals when they are few."""
         source, session = key
-        sessions = self._sessions or ()
+        sessions = self._sessions
+        if sessions is None:
+            return "true"
         if len(sessions) > _MOST_LITERALS:
             return (
                 f"({source}, {session}) in "
-                f"(select (source, session_id) from {_NAME}.main.touched)"
+                f"(select (source, session_id) from {NAME}.main.touched)"
             )
         by_source: defaultdict[str, list[str]] = defaultdict(list)
         for name, one in sessions:
@@ -96,6 +101,8 @@ class Narrow:
     def make_inputs(self, model: Model) -> None:
         """Make what the model reads, and what that reads, unless it is made."""
         for table in model.reads:
+            if table in model.texts:
+                self._give_texts(table)
             if table in self._made:
                 continue
             read = models().get(table)
@@ -105,6 +112,19 @@ class Narrow:
                     continue
                 self.make_inputs(read)
             self._make(table, read)
+
+    def _give_texts(self, table: str) -> None:
+        """From now on, this table of staging has its texts: it is a view."""
+        if table in self._made and table not in self._with_texts and self._is_few():
+            self._connection.execute(f"drop table {NAME}.{table}")
+            self._made.discard(table)
+        self._with_texts.add(table)
+
+    def stand_in(self, table: str, query: str) -> None:
+        """Put these rows under the name of an input, until a model asks for it."""
+        with self.names():
+            self._connection.execute(f"create or replace view {table} as {query}")
+        self._made.discard(table)
 
     def may_have_rows(self, model: Model) -> bool:
         """Whether these sessions have the part of staging that the model is made of.
@@ -132,7 +152,7 @@ class Narrow:
 
     def _make_empty(self, table: str) -> None:
         """A view without rows, as a table of its columns."""
-        if not self._shapes:
+        if table not in self._shapes:
             rows = self._connection.execute(
                 """
                 select schema_name || '.' || table_name, string_agg(
@@ -150,19 +170,27 @@ class Narrow:
         self._made.add(table)
 
     def _statement(self, table: str, read: Model | None) -> str:
-        """What several models read as a table; a model's own, large, as a view."""
-        if read is not None and read.is_view:
-            return f"create or replace table {table} as {read.query}"
+        """What several models read as a table; a model's own, large, as a view.
+
+        Texts are never copied: they would not fit into memory.
+        """
+        view = f"create or replace view {table} as "
         everything = f'select * from "{self._lake}".{table}'
+        if read is not None and read.is_view:
+            return view + read.query
         if read is not None:
-            condition = self.condition(read.key)
-            return f"create or replace view {table} as {everything} where {condition}"
-        if table.startswith("staging."):
-            condition = self.condition(("source", "session_id"))
-            # Copied, the texts of many sessions would not fit into memory.
-            kind = "table" if self._is_few() else "view"
-            return f"create or replace {kind} {table} as {everything} where {condition}"
-        return f"create or replace view {table} as {everything}"
+            return f"{view}{everything} where {self.condition(read.key)}"
+        if not table.startswith("staging."):
+            return view + everything
+        condition = self.condition(("source", "session_id"))
+        if not self._is_few() or table in self._with_texts:
+            return f"{view}{everything} where {condition}"
+        texts = long_texts(table)
+        chosen = f"* exclude ({', '.join(texts)})" if texts else "*"
+        return (
+            f"create or replace table {table} as"
+            f' select {chosen} from "{self._lake}".{table} where {condition}'
+        )
 
 
 def literal(text: str) -> str:

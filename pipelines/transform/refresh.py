@@ -1,9 +1,9 @@
 """Bring the SQL models up to date with staging, at the cost of what changed.
 
 A model's table says, by `meta.model_state`, up to which load it is right. What came
-since touches some sessions (`groups`); their rows are deleted and made again from
-inputs that are narrowed to those sessions, in one transaction. A model whose SQL
-changed, or the SQL of what it reads, is made again whole.
+since touches some sessions (`groups`); their rows are made again from inputs that are
+narrowed to those sessions, and those that are other than before are replaced, in one
+transaction. A model whose SQL changed, or the SQL of what it reads, is made whole.
 """
 
 import hashlib
@@ -19,6 +19,7 @@ from agentlake.pipelines.transform.comments import (
     comment_on_model,
 )
 from agentlake.pipelines.transform.narrow import Narrow
+from agentlake.pipelines.transform.rows import Change
 from agentlake.pipelines.transform.sql_models import (
     Model,
     fingerprint,
@@ -33,6 +34,8 @@ from agentlake.pipelines.warehouse.schema import LONG_TEXT
 
 GROUPS = "meta.session_groups"
 QUOTES = "meta.price_quotes"
+_ROWS_AT_ONCE = 500_000
+"""Facts from which a portion of a model that is made whole is made, at most."""
 _QUESTIONS = "questions"  # in meta.settings: a digest of the macros that are made
 
 
@@ -46,7 +49,7 @@ class Refreshed(msgspec.Struct, frozen=True, kw_only=True):
     rows: int = 0
     """Rows written."""
     replaced: int = 0
-    """Rows of the touched sessions that were there before them."""
+    """Rows of the touched sessions that made room for them."""
     seconds: float = 0.0
 
 
@@ -104,6 +107,7 @@ class _Refresh:
         self._state = {model: (text, load_id) for model, text, load_id in rows}
         self._read_price_state()
         self._touched: dict[int, Sequence[groups.Session]] = {}
+        self._portions: Sequence[Sequence[groups.Session] | None] | None = None
         self._narrow: Narrow | None = None
         self._remade: set[str] = set()
 
@@ -193,6 +197,7 @@ class _Refresh:
     def _make_view(self, model: Model) -> None:
         with transaction(self._connection):
             self._connection.execute(macros())
+            self._drop(model, "table")
             self._connection.execute(
                 f"create or replace view {model.name} as {model.query}"
             )
@@ -200,38 +205,61 @@ class _Refresh:
             self._write_state(model.name, self._fingerprint(model))
 
     def _make_whole(self, model: Model) -> int:
+        """Make the table anew beside the old one, in portions of sessions."""
+        schema, name = model.name.split(".")
+        beside = f"{schema}._new_{name}"
         with transaction(self._connection):
             self._connection.execute(macros())
-            self._connection.execute(f"drop table if exists {model.name}")
-            self._connection.execute(_create_table(self._connection, model))
+            self._connection.execute(f"drop table if exists {beside}")
+            self._connection.execute(_create_table(self._connection, model, beside))
+        rows = 0
+        for sessions in self._all_portions():
+            change = self._change(model, sessions, beside)
+            rows += change.rows
+            with self._inputs.names(), transaction(self._connection):
+                change.apply()
+        with transaction(self._connection):
+            self._drop(model, "view")
+            self._drop(model, "table")
+            self._connection.execute(f"alter table {beside} rename to {name}")
             comment_on_model(self._connection, model)
-            rows = self._insert(model)
             self._write_state(model.name, self._fingerprint(model))
         return rows
 
     def _make_touched(self, model: Model, since: int) -> tuple[int, int]:
-        """Replace the rows of the touched sessions; the inputs are narrowed to them."""
+        """Renew the rows of the touched sessions; the inputs are narrowed to them."""
+        change = self._change(model, self._touched[since], model.name)
+        with self._inputs.names(), transaction(self._connection):
+            change.apply()
+            self._write_state(model.name, self._fingerprint(model))
+        return change.rows, change.replaced
+
+    def _change(
+        self, model: Model, sessions: Sequence[groups.Session] | None, table: str
+    ) -> Change:
+        self._inputs.to(sessions)
+        return Change(self._connection, self._inputs, model, f'"{self._lake}".{table}')
+
+    @property
+    def _inputs(self) -> Narrow:
         if self._narrow is None:
             self._narrow = Narrow(self._connection, self._lake)
-        self._narrow.to(self._touched[since])
-        has_rows = self._narrow.may_have_rows(model)
-        if has_rows:
-            self._narrow.make_inputs(model)
-        condition = self._narrow.condition(model.key)
-        target = f'"{self._lake}".{model.name}'
-        with self._narrow.names(), transaction(self._connection):
-            ((replaced,),) = self._connection.execute(
-                f"delete from {target} where {condition}"
-            ).fetchall()
-            rows = self._insert(model) if has_rows else 0
-            self._write_state(model.name, self._fingerprint(model))
-        return rows, int(replaced)
+        return self._narrow
 
-    def _insert(self, model: Model) -> int:
+    def _all_portions(self) -> Sequence[Sequence[groups.Session] | None]:
+        if self._portions is None:
+            self._portions = groups.portions(self._connection, _ROWS_AT_ONCE)
+        return self._portions
+
+    def _drop(self, model: Model, kind: str) -> None:
+        """Drop what earlier SQL made under this name, if it is of that kind."""
         found = self._connection.execute(
-            f'insert into "{self._lake}".{model.name} by name {model.query}'
+            "select 1 from information_schema.tables where table_catalog = $1"
+            " and table_schema || '.' || table_name = $2 and table_type = $3",
+            [self._lake, model.name, "VIEW" if kind == "view" else "BASE TABLE"],
         ).fetchall()
-        return int(found[0][0])
+        if found:
+            self._connection.execute(f"drop {kind} {model.name}")
 
     def _save_state(self, model: Model) -> None:
         with transaction(self._connection):
@@ -247,8 +275,8 @@ class _Refresh:
         self._state[name] = (text, self._head)
 
 
-def _create_table(connection: Connection, model: Model) -> str:
-    """The statement for the model's empty table: the query's own column types.
+def _create_table(connection: Connection, model: Model, table: str) -> str:
+    """The statement for an empty table of the model: the query's own column types.
 
     `create table as` would lose the compression of long text.
     """
@@ -257,7 +285,7 @@ def _create_table(connection: Connection, model: Model) -> str:
         f'"{name}" {kind}{" using compression zstd" if name in LONG_TEXT else ""}'
         for name, kind, *_ in described
     ]
-    return f"create table {model.name} ({', '.join(columns)})"
+    return f"create table {table} ({', '.join(columns)})"
 
 
 def _value(connection: Connection, query: str) -> Any:

@@ -23,7 +23,9 @@ from agentlake.pipelines.warehouse.meta import store, stored
 
 SQL = Path(__file__).resolve().parents[2] / "sql"
 _HEADER = re.compile(r"\A/\*\n(?P<text>.*?)\n\*/\n(?P<query>.*)\Z", re.DOTALL)
-_FIELD = re.compile(r"^(?P<name>grain|key|checks|columns|only|why)\s+(?P<text>.*)$")
+_FIELD = re.compile(
+    r"^(?P<name>grain|key|base|texts|checks|columns|only|why)\s+(?P<text>.*)$"
+)
 _COLUMN = re.compile(r"(?P<name>\w+)(?: \((?P<values>[^)]*)\))? (?P<text>\S.*)")
 _QUESTION = re.compile(
     r"^/\*\n(?P<name>\w+)\([^)]*\): (?P<text>.*?)\n\n", re.DOTALL | re.MULTILINE
@@ -42,6 +44,9 @@ class Model(msgspec.Struct, frozen=True, kw_only=True):
     again together. A model without a key is a view.
     `columns` are the entries by which the model overrules the dictionary of columns.
     `only` is the part of staging without which the model has no rows.
+    `base` is the model that has its rows without their texts: only rows of it that are
+    other than what is stored are made again. `texts` are the tables whose long texts
+    the query reads. `only` is the part of staging without which the model has no rows.
     """
 
     name: str
@@ -51,6 +56,8 @@ class Model(msgspec.Struct, frozen=True, kw_only=True):
     key: tuple[str, ...]
     checks: tuple[str, ...]
     columns: dict[str, Entry]
+    base: str
+    texts: tuple[str, ...]
     only: str
     why: str
     query: str
@@ -174,6 +181,8 @@ def read_model(name: str, path: Path, parser: duckdb.DuckDBPyConnection) -> Mode
         columns=_columns(fields.get("columns", ""), path),
         only=_one_line(fields.get("only", "")),
         why=_one_line(fields.get("why", "")),
+        base=fields.get("base", ""),
+        texts=_names(fields.get("texts", "")),
         query=found["query"].strip(),
         reads=tables_read(found["query"], path, parser),
     )

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 import duckdb
 
 from agentlake.models.fact import Fact
-from agentlake.models.table import FACTS, LINEAGE, Column, columns
+from agentlake.models.table import FACTS, Column, columns, stored_columns
 from agentlake.pipelines.warehouse.connect import Connection, transaction
 from agentlake.pipelines.warehouse.meta import store, stored
 
@@ -117,6 +117,14 @@ def raw_table(source: str) -> str:
     return f'raw."{source}"'
 
 
+def long_texts(table: str) -> list[str]:
+    """The columns of a table of staging that hold long texts."""
+    for fact in FACTS:
+        if f"staging.{fact.TABLE}" == table:
+            return [one.name for one in columns(fact) if one.name in LONG_TEXT]
+    return []
+
+
 def ensure(connection: Connection, sources: Iterable[str]) -> None:
     """Create what is missing; costs one look when nothing is.
 
@@ -174,11 +182,11 @@ def _drop_outdated_facts(connection: Connection) -> None:
 
 
 def _names(fact: type[Fact]) -> list[str]:
-    return [column.name for column in (*LINEAGE, *columns(fact))]
+    return [column.name for column in stored_columns(fact)]
 
 
 def _definitions(fact: type[Fact]) -> str:
-    return ", ".join(map(_definition, (*LINEAGE, *columns(fact))))
+    return ", ".join(map(_definition, stored_columns(fact)))
 
 
 def _first_line(fact: type[Fact]) -> str:

@@ -167,6 +167,11 @@ DEFAULTS = {
     "call_part": "''",
 }
 """What a row of staging has where its CSV does not care; some by table."""
+OF_TEXT = {
+    "text_hash": "cast(hash(text) >> 1 as bigint)",
+    "headline": "title_of(typed(text))",
+}
+"""What is made of a text when its row is."""
 
 
 @pytest.fixture(scope="module")
@@ -215,6 +220,12 @@ def put(connection, table, file):
         if name not in given and schema == "staging"
         if (value := DEFAULTS.get(f"{table} {name}", DEFAULTS.get(name)))
     )
+    if "text" in given:
+        more += "".join(
+            f", {value} as {name}"
+            for name, *_ in columns
+            if (value := OF_TEXT.get(name))
+        )
     connection.execute(f"insert into {table} by name select *{more} {csv(file)}")
 
 

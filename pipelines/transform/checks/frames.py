@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from agentlake.models.dictionary.lookup import fact_entry
 from agentlake.models.fact import Fact
 from agentlake.models.frames import frame_schema
-from agentlake.models.table import LINEAGE, columns
+from agentlake.models.table import LINEAGE, stored_columns
 from agentlake.pipelines.transform.checks.check import TRANSCRIPT, Check
 from agentlake.pipelines.warehouse.connect import Connection
 from agentlake.pipelines.warehouse.schema import LONG_TEXT
@@ -51,7 +51,7 @@ def check_frames(
     # Whether a text is there is asked, what it says is not: it stays where it is.
     wanted = ", ".join(
         f"left({one.name}, 0) as {one.name}" if one.name in LONG_TEXT else one.name
-        for one in (*LINEAGE, *columns(fact))
+        for one in stored_columns(fact)
     )
     moments = pl.col(pl.Datetime("us", "*"))  # they arrive in the zone of this machine
     for low in range(0, end, _ROWS_AT_ONCE):
@@ -85,7 +85,7 @@ def _bad_rows(fact: type[Fact]) -> str:
     """The rows in which some value is not what its column allows."""
     lineage = [one.name for one in LINEAGE]
     conditions, named = [], []
-    for one in (*LINEAGE, *columns(fact)):
+    for one in stored_columns(fact):
         own = [f"{one.name} is null"] if one.required else []
         if one.at_least is not None:
             own.append(f"{one.name} < {one.at_least}")

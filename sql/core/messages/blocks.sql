@@ -2,77 +2,30 @@
 One row per content block of a message, in the order in which they were said.
 
 grain   source, session_id, message_id, block_index
-key     source, session_id
 checks  not_null(type)
-why     A message comes in several records (one per block), and the same records again
-        in copies; equal content of one message is one block, wherever it lies. The
-        text is compared by its hash, and fetched for the blocks that are left. The
-        content of tool calls and results is in core.tool_calls.
+why     Which records make a block is decided in core._blocks; its text is fetched from
+        where it stands. The content of tool calls and results is in core.tool_calls.
 */
-with
-    told as (
-        select said.*
-        from staging.blocks as said
-        anti join
-            core._superseded_messages as superseded
-            on superseded.source = said.source
-            and superseded.session_id = said.session_id
-            and superseded.message_id = said.message_id
-    ),
-    contents as (
-        select
-            source,
-            session_id,
-            message_id,
-            type,
-            tool_call_id,
-            hash(text) as text_hash,
-            if(text is null, block_index, null) as textless_index,
-            min(
-                struct_pack(
-                    agent := coalesce(agent_id, ''),
-                    seq := seq,
-                    generation := generation,
-                    stream_id := stream_id,
-                    part := part
-                )
-            ) as place
-        from told
-        group by all
-    ),
-    numbered as (
-        select
-            source,
-            session_id,
-            message_id,
-            place,
-            row_number() over (
-                partition by source, session_id, message_id order by place
-            )
-            - 1 as block_index
-        from contents
-    )
-
 select
     -- keys
-    numbered.source,
-    numbered.session_id,
-    numbered.message_id,
-    numbered.block_index,
+    blocks.source,
+    blocks.session_id,
+    blocks.message_id,
+    blocks.block_index,
     -- facts
     blocks.type,
-    blocks.text,
+    said.text,
     blocks.tool_call_id,
     -- lineage
     blocks.stream_id,
     blocks.generation,
     blocks.seq
-from numbered
+from core._blocks as blocks
 inner join
-    staging.blocks as blocks
-    on blocks.source = numbered.source
-    and blocks.session_id = numbered.session_id
-    and blocks.stream_id = numbered.place.stream_id
-    and blocks.generation = numbered.place.generation
-    and blocks.seq = numbered.place.seq
-    and blocks.part = numbered.place.part
+    staging.blocks as said
+    on said.source = blocks.source
+    and said.session_id = blocks.session_id
+    and said.stream_id = blocks.stream_id
+    and said.generation = blocks.generation
+    and said.seq = blocks.seq
+    and said.part = blocks.part

@@ -3,141 +3,94 @@ One row per message of a session; a copy in another session is a row there, mark
 
 grain   source, session_id, message_id
 key     source, session_id
+base    core._messages
+texts   staging.blocks
 checks  not_null(role, kind)
 columns kind (prompt | response | thinking | tool_result | command | local_output
             | compaction_summary | error | meta)  What the message is.
-why     A message is one answer or one prompt, however many records it took. It is
-        copied when it belongs to an older session, when its record says so, or when
-        it lies in the part of a thread that repeats its parent. It is gone when its
-        agent has deleted it since it was loaded. Of a prompt the text is what was
-        typed; nothing typed, no prompt.
+        content_hash  A hash of what its kind and its text are made from.
+        headline  The first line of a prompt that says something, as a title.
+why     What a message is, is decided in core._messages. Its text comes in blocks and is
+        fetched last, only for messages that are new or other than before: one more
+        turn of a long session does not read all that was said in it. Of a prompt the
+        text is what was typed; nothing typed, no prompt, unless a picture was meant.
 */
 with
-    whole as (
+    said as (
         select
-            records.source,
-            records.session_id,
-            records.message_id,
-            arg_min(
-                struct_pack(
-                    stream_id := records.stream_id,
-                    generation := records.generation,
-                    -- a document's messages are counted on from its record
-                    seq := records.seq + records.part,
-                    agent_id := records.agent_id,
-                    parent_record_id := records.parent_record_id,
-                    role := records.role,
-                    kind := records.kind,
-                    is_sidechain := records.is_sidechain
-                ),
-                (
-                    coalesce(records.agent_id, ''),
-                    records.generation,
-                    records.seq,
-                    records.part,
-                    records.stream_id
-                )
-            ) as opening,
-            arg_max(records.model, place_of(records.generation, records.seq)) as model,
-            arg_min(records.label, place_of(records.generation, records.seq)) as label,
-            min(records.sent_at) as sent_at,
-            bool_or(
-                records.request_session_id is not null
-                or records.forked_from_session_id is not null
-                or is_replay(records.seq, replays.head_seq, replays.own_from_seq)
-                or coalesce(records.sent_at < forks.started_at, false)
-            ) as says_copied
-        from staging.messages as records
-        left join
-            core._replays as replays
-            on replays.source = records.source
-            and replays.stream_id = records.stream_id
-            and replays.generation = records.generation
-        left join
-            core._forks as forks
-            on forks.source = records.source
-            and forks.session_id = records.session_id
-        anti join
-            core._superseded_messages as superseded
-            on superseded.source = records.source
-            and superseded.session_id = records.session_id
-            and superseded.message_id = records.message_id
-        group by all
-    ),
-    texts as (
-        select
-            said.source,
-            said.session_id,
-            said.message_id,
-            said.text,
-            if(whole.opening.kind = 'prompt', typed(said.text), null) as typed_text,
-            said.has_picture
-        from core._message_texts as said
+            messages.source,
+            messages.session_id,
+            messages.message_id,
+            string_agg(
+                written.text, chr(10) || chr(10) order by blocks.block_index
+            ) as text
+        from core._messages as messages
         inner join
-            whole
-            on whole.source = said.source
-            and whole.session_id = said.session_id
-            and whole.message_id = said.message_id
-    ),
-    parents as (
-        select source, session_id, record_id, min(message_id) as message_id
-        from staging.messages
-        where record_id is not null
+            core._blocks as blocks
+            on blocks.source = messages.source
+            and blocks.session_id = messages.session_id
+            and blocks.message_id = messages.message_id
+        inner join
+            staging.blocks as written
+            on written.source = blocks.source
+            and written.session_id = blocks.session_id
+            and written.stream_id = blocks.stream_id
+            and written.generation = blocks.generation
+            and written.seq = blocks.seq
+            and written.part = blocks.part
+        where blocks.type in ('text', 'attachment')
         group by all
     ),
-    gone as (
-        select distinct source, session_id, message_id
-        from staging.gone
-        where message_id is not null
-    )
+    read as (
+        select
+            messages.*,
+            said.text,
+            if(messages.recorded_kind = 'prompt', typed(said.text), null) as typed_text
+        from core._messages as messages
+        left join
+            said
+            on said.source = messages.source
+            and said.session_id = messages.session_id
+            and said.message_id = messages.message_id
+    ),
+    told as (
+        select
+            * exclude (text),
+            typed_text = '' and not has_picture as is_not_typed,
+            if(
+                typed_text is null or (typed_text = '' and not has_picture),
+                text,
+                nullif(typed_text, '')
+            ) as text
+        from read
+    ),
+    named as (select *, if(is_not_typed, 'meta', recorded_kind) as kind from told)
 
 select
     -- keys
-    whole.source,
-    whole.session_id,
-    whole.message_id,
-    whole.opening.seq as seq,
-    parents.message_id as parent_message_id,
-    whole.opening.agent_id as agent_id,
+    source,
+    session_id,
+    message_id,
+    seq,
+    parent_message_id,
+    agent_id,
     -- facts
-    whole.opening.role as role,
+    role,
+    kind,
+    model,
+    sent_at,
+    text,
     if(
-        texts.typed_text = '' and not texts.has_picture, 'meta', whole.opening.kind
-    ) as kind,
-    whole.model,
-    whole.sent_at,
-    if(
-        texts.typed_text is null or (texts.typed_text = '' and not texts.has_picture),
-        texts.text,
-        nullif(texts.typed_text, '')
-    ) as text,
-    whole.says_copied or owners.session_id <> whole.session_id as is_copied,
-    coalesce(
-        whole.opening.is_sidechain, whole.opening.agent_id is not null
-    ) as is_sidechain,
-    whole.label,
-    gone.message_id is not null as is_gone,
+        kind = 'prompt' or (role = 'user' and kind = 'meta'),
+        title_of(typed(text)),
+        null
+    ) as headline,
+    content_hash,
+    is_copied,
+    is_sidechain,
+    label,
+    is_gone,
     -- lineage
-    whole.opening.stream_id as stream_id,
-    whole.opening.generation as generation
-from whole
-inner join
-    core._message_owners as owners
-    on owners.source = whole.source
-    and owners.message_id = whole.message_id
-left join
-    texts
-    on texts.source = whole.source
-    and texts.session_id = whole.session_id
-    and texts.message_id = whole.message_id
-left join
-    parents
-    on parents.source = whole.source
-    and parents.session_id = whole.session_id
-    and parents.record_id = whole.opening.parent_record_id
-    and parents.message_id <> whole.message_id
-left join
-    gone
-    on gone.source = whole.source
-    and gone.session_id = whole.session_id
-    and gone.message_id = whole.message_id
+    stream_id,
+    generation
+from named

@@ -72,7 +72,7 @@ with
         select
             messages.source,
             messages.session_id,
-            title_of(typed(messages.text)) as title,
+            messages.headline as title,
             case
                 when messages.kind <> 'prompt' or messages.is_sidechain
                 then 8

@@ -5,11 +5,6 @@ grain   source, session_id, tool_call_id
 why     A result comes in pieces (output, duration, exit code), and again in each copy
         of the call. Its text is told by its place only: the first piece that has one.
 */
-with
-    pieces as (
-        select * exclude (text), text is not null as has_text from staging.tool_results
-    )
-
 select
     source,
     session_id,
@@ -22,10 +17,10 @@ select
             stream_id := stream_id,
             part := part
         )
-    ) filter (where has_text) as text_place,
+    ) filter (where text_hash is not null) as text_place,
     max(ref) as ref,
     bool_or(is_error) as is_error,
     min(finished_at) as finished_at,
     max(duration_ms) as duration_ms
-from pieces
+from staging.tool_results
 group by all
