@@ -26,13 +26,8 @@ import polars as pl
 import polars.selectors as cs
 from polars.io.plugins import register_io_source
 
-from agentlake.adapters import registry
 from agentlake.errors import UserError
-from agentlake.pipelines.settings.settings import (
-    adapters_folder,
-    config_file,
-    load_settings,
-)
+from agentlake.pipelines.settings.open import open_settings
 from agentlake.pipelines.settings.time_zone import checked_time_zone
 from agentlake.pipelines.warehouse.connect import NAME, attach_published
 
@@ -385,14 +380,8 @@ class Lake:
 
 def open_lake(warehouse: str | Path | None, time_zone: str | None) -> Lake:
     """What `agentlake.open` does."""
-    registry.use_folder(adapters_folder(config_file(None, os.environ)))
-    settings = load_settings(
-        config=None,
-        home=None,
-        warehouse=None if warehouse is None else Path(warehouse),
-        environ=os.environ,
-        known_sources=registry.names(),
-    )
+    path = None if warehouse is None else Path(warehouse)
+    settings = open_settings(os.environ, warehouse=path)
     if time_zone is not None:
         time_zone = checked_time_zone(time_zone, "time_zone")
     lake = Lake(settings.warehouse, time_zone or settings.time_zone)

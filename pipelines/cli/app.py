@@ -28,21 +28,11 @@ def main(
             reconfigure(errors="replace")
     warehouse = None
     try:
-        from agentlake.adapters import registry
-        from agentlake.pipelines.settings.settings import (
-            adapters_folder,
-            config_file,
-            load_settings,
-        )
+        from agentlake.pipelines.settings.open import open_settings
 
         environ = os.environ if environ is None else environ
-        registry.use_folder(adapters_folder(config_file(args.config, environ)))
-        settings = load_settings(
-            config=args.config,
-            home=args.home,
-            warehouse=args.warehouse,
-            environ=environ,
-            known_sources=registry.names(),
+        settings = open_settings(
+            environ, config=args.config, home=args.home, warehouse=args.warehouse
         )
         warehouse = settings.warehouse
         command = import_module(

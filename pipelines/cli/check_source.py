@@ -24,7 +24,7 @@ from agentlake.errors import UserError, did_you_mean
 from agentlake.pipelines.cli.new_source import HOMES
 from agentlake.pipelines.cli.table import counted
 from agentlake.pipelines.cli.width import clean
-from agentlake.pipelines.settings.settings import Settings, adapters_folder
+from agentlake.pipelines.settings.settings import Settings
 
 _MOST_SHOWN = 5
 _SECTIONS = ("Where:", "Seen:", "Trap:", "Missing:")
@@ -41,7 +41,7 @@ _WHY = {
 def run(args: Namespace, settings: Settings, environ: Mapping[str, str]) -> int:
     """Print what was found; exit code 1 if something has to be put right."""
     del environ
-    folder = args.folder or adapters_folder(settings.config)
+    folder = args.folder or settings.adapters_folder
     adapter = _adapter(args.name, folder)
     missing = what_is_missing(adapter)
     if not missing and adapter.SOURCE in BUILT_IN and not _is_built_in(adapter):

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from agentlake.adapters.registry import names
 from agentlake.errors import UserError
-from agentlake.pipelines.settings.settings import Settings, adapters_folder
+from agentlake.pipelines.settings.settings import Settings
 
 HOMES = "homes"
 """Below the adapters folder: per source, homes such as its agent would leave."""
@@ -160,7 +160,7 @@ def run(args: Namespace, settings: Settings, environ: Mapping[str, str]) -> int:
     if name in names():
         msg = f"there is a source {name} already. Nothing was written."
         raise UserError(msg)
-    folder = args.folder or adapters_folder(settings.config)
+    folder = args.folder or settings.adapters_folder
     home = folder / HOMES / name / "first"
     title = name.replace("_", " ").title()
     files = {

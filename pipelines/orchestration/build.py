@@ -6,7 +6,7 @@ from collections.abc import Mapping
 import dagster as dg
 import duckdb
 
-from agentlake.adapters.registry import adapters, use_folder
+from agentlake.adapters.registry import adapters
 from agentlake.pipelines.orchestration.lake import lake_resource
 from agentlake.pipelines.orchestration.model_assets import model_assets
 from agentlake.pipelines.orchestration.raw_assets import raw_asset
@@ -20,13 +20,13 @@ from agentlake.pipelines.orchestration.upkeep import (
     replay,
     schedules,
 )
-from agentlake.pipelines.settings.settings import adapters_folder, config_file
+from agentlake.pipelines.settings.open import use_own_adapters
 from agentlake.pipelines.transform.columns import bound
 
 
 def build_defs(overrides: Mapping[str, object] | None = None) -> dg.Definitions:
     """Everything that Dagster shows; `overrides` are resources in place of ours."""
-    use_folder(adapters_folder(config_file(None, os.environ)))
+    use_own_adapters(os.environ)
     sources = adapters()
     with duckdb.connect() as binder:
         types = bound(binder)

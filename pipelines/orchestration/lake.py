@@ -11,7 +11,8 @@ import duckdb
 from agentlake.adapters.registry import names
 from agentlake.errors import SourceError, UserError
 from agentlake.pipelines.ingest.plan import SourcePlan
-from agentlake.pipelines.settings.settings import Settings, load_settings
+from agentlake.pipelines.settings.open import open_settings
+from agentlake.pipelines.settings.settings import Settings
 from agentlake.pipelines.sync import plans, refresh_models
 from agentlake.pipelines.transform.refresh import Refreshed
 from agentlake.pipelines.warehouse.compact import Compacted, compact
@@ -42,13 +43,7 @@ class Lake:
     @cached_property
     def settings(self) -> Settings:
         """The settings in force: the file, and the variables of this process."""
-        return load_settings(
-            config=None,
-            home=None,
-            warehouse=None,
-            environ=os.environ,
-            known_sources=names(),
-        )
+        return open_settings(os.environ)
 
     @cached_property
     def connection(self) -> Connection:

@@ -68,6 +68,11 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     sources: dict[str, SourceSettings] = {}
     prices: dict[str, dict[str, Any]] = {}
 
+    @property
+    def adapters_folder(self) -> Path:
+        """Where the user's own adapters are."""
+        return adapters_folder(self.config)
+
     def source(self, name: str) -> SourceSettings:
         """Give what was said about a source, or the defaults if nothing was."""
         return self.sources.get(name) or SourceSettings()
