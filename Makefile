@@ -49,7 +49,7 @@ docs: $(READY)  ## build the docs site into build/site; a broken link fails
 bench: $(READY)  ## measure against the budgets (minutes)
 	@$(BIN)/python benchmarks/run.py $(ARGS)
 lock: $(READY)  ## resolve requirements.lock again (ARGS=--upgrade: to the newest versions)
-	@$(BIN)/uv pip compile --system-certs pyproject.toml --extra notebook --group dev --universal --python-version 3.11 --generate-hashes \
+	@$(BIN)/uv pip compile --system-certs pyproject.toml --extra ui --extra notebook --group dev --universal --python-version 3.11 --generate-hashes \
 	    --custom-compile-command "make lock" --quiet --output-file requirements.lock $(ARGS)
 
 # uv needs a fifth of pip's time; pip does it where uv is not to be had, or not let out.

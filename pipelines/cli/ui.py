@@ -7,6 +7,7 @@ import socket
 import sys
 from argparse import Namespace
 from collections.abc import Mapping
+from importlib.util import find_spec
 from pathlib import Path
 
 from agentlake.errors import UserError
@@ -24,6 +25,7 @@ DAGSTER_YAML = Path(__file__).resolve().parents[2] / "dagster_home" / "dagster.y
 
 def run(args: Namespace, settings: Settings, environ: Mapping[str, str]) -> int:
     """Become `dagster dev`; does not come back, unless another one is in the way."""
+    _refuse_without_dagster()
     _refuse_taken(args.port)
     home = dagster_home(settings, environ)
     url = f"http://{HOST}:{args.port}"
@@ -76,6 +78,16 @@ def _beside(warehouse: Path) -> Path:
     """~/.agentlake/dagster; two warehouses in one other folder do not share theirs."""
     is_default = warehouse.parts[-2:] == (".agentlake", "agentlake.duckdb")
     return warehouse.with_name("dagster" if is_default else f"{warehouse.stem}.dagster")
+
+
+def _refuse_without_dagster() -> None:
+    """Dagster is an extra: the other commands do without it."""
+    if any(find_spec(name) is None for name in ("dagster", "dagster_webserver")):
+        msg = (
+            "Dagster is not installed, so there is no UI."
+            " Install it: pip install 'agentlake[ui]'"
+        )
+        raise UserError(msg)
 
 
 def _refuse_taken(port: int) -> None:
