@@ -8,18 +8,18 @@ Trap:    the transcript has no tokens. `tokenUsage` of the settings is a running
          total of the session, dated by the newest message at the time when it is read:
          its own time stamp is that of the session's start. A smaller total began anew.
          `thinkingTokens` is added to the output: all tools do that, nobody knows.
+         Settings without a model: a reminder in the transcript names it, for people.
 Missing: tokens per message, and what other models than the last one of a session used.
          A total without parts is taken for output, and marked as estimated.
 """
 
 import re
 from collections.abc import Iterable, Iterator
-from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeAlias
 
-import msgspec
-
+from agentlake.adapters.droid import settings
+from agentlake.adapters.droid.format import LINE, Content, Line, Said
 from agentlake.adapters.sdk.contract import (
     Chunk,
     Keyed,
@@ -28,18 +28,16 @@ from agentlake.adapters.sdk.contract import (
     Reject,
     Stream,
 )
-from agentlake.adapters.sdk.decode import Decoder, encode, untyped
 from agentlake.adapters.sdk.roots import Root
 from agentlake.adapters.sdk.scan import files_below
 from agentlake.adapters.sdk.values import json_text, text_of
 from agentlake.models.block import Block
 from agentlake.models.compaction import Compaction
-from agentlake.models.fact import Count, Fact
+from agentlake.models.fact import Fact
 from agentlake.models.message import Message
 from agentlake.models.session import Session
 from agentlake.models.tool_call import ToolCall
 from agentlake.models.tool_result import ToolResult
-from agentlake.models.usage import Usage
 
 Facts: TypeAlias = Iterator[Fact | Reject]
 
@@ -48,76 +46,11 @@ ROOTS = (
     Root(env="FACTORY_DIR", default=("~/.factory",), strip="sessions"),
     Root(env="DROID_SESSIONS_DIR", default=(), strip="sessions"),
 )
-PARSER_VERSION = 2
+PARSER_VERSION = 3
 
 _FILE = re.compile(
     r"(?:[^/]+/)?(?P<name>(?P<session>[^/]+?)\.(?:jsonl|settings\.json))"
 )
-_TAIL = 1 << 20
-"""Bytes at the end of a transcript among which its newest message is looked for."""
-
-
-class Content_(msgspec.Struct, frozen=True, gc=False):
-    """One block of a content, in the shape of Anthropic's API."""
-
-    type: str | None = None
-    text: str | None = None
-    thinking: str | None = None
-    id: str | None = None
-    name: str | None = None
-    input: Any = None
-    tool_use_id: str | None = None
-    content: Any = None
-    is_error: bool | None = None
-
-
-class Said(msgspec.Struct, frozen=True, gc=False):
-    """What a message says."""
-
-    role: str | None = None
-    content: str | list[Content_] | None = None
-
-
-class Line(msgspec.Struct, frozen=True, gc=False):
-    """One line of a transcript."""
-
-    type: str | None = None
-    id: str | None = None
-    timestamp: datetime | None = None
-    parent_id: str | None = msgspec.field(default=None, name="parentId")
-    title: str | None = None
-    cwd: str | None = None
-    message: Said | None = None
-
-
-class Tokens(msgspec.Struct, frozen=True, gc=False, rename="camel"):
-    """A running total; its parts share no token."""
-
-    input_tokens: Count | None = None
-    output_tokens: Count | None = None
-    cache_creation_tokens: Count | None = None
-    cache_read_tokens: Count | None = None
-    thinking_tokens: Count | None = None
-    total_tokens: Count | None = None
-
-
-class Settings(msgspec.Struct, frozen=True, gc=False, rename="camel"):
-    """What is set for a session, and what it has used."""
-
-    model: str | None = None
-    provider_lock: str | None = None
-    provider_lock_timestamp: datetime | None = None
-    token_usage: Tokens | None = None
-
-
-class Seen(msgspec.Struct, frozen=True, gc=False):
-    """Settings, and the newest message when they were read."""
-
-    settings: Settings | None = None
-    newest_message_at: datetime | None = None
-
-
-LINE, SEEN = Decoder(Line), Decoder(Seen)
 
 
 def discover(root: str, options: Options) -> Iterator[Stream]:
@@ -137,40 +70,13 @@ def discover(root: str, options: Options) -> Iterator[Stream]:
 
 
 def read(stream: Stream, cursor: Any, options: Options) -> Iterator[Chunk]:
-    """The settings, and the time of the newest message that is there by now.
+    """The settings, and what the transcript said of them by then.
 
     Raises OSError, and Unreadable for settings that are half written.
     """
     del cursor, options
-    data = Path(stream.path).read_bytes()
-    seen = {
-        "settings": untyped(data),
-        "newest_message_at": _newest(Path(_transcript(stream.path))),
-    }
-    yield Chunk(records=[Keyed("settings", encode(seen), 0)], cursor=None)
-
-
-def _transcript(settings: str) -> str:
-    return settings.removesuffix(".settings.json") + ".jsonl"
-
-
-def _newest(transcript: Path) -> datetime | None:
-    if not transcript.is_file():
-        return None
-    with transcript.open("rb") as file:
-        size = file.seek(0, 2)
-        file.seek(max(0, size - _TAIL))
-        lines = file.read().split(b"\n")
-    times = (_sent_at(line) for line in reversed(lines))
-    return next((time for time in times if time is not None), None)
-
-
-def _sent_at(line: bytes) -> datetime | None:
-    try:
-        found = msgspec.json.decode(line, type=Line)
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        return None
-    return found.timestamp if found.type == "message" else None
+    seen = settings.seen(stream.path)
+    yield Chunk(records=[Keyed("settings", seen, 0)], cursor=None)
 
 
 def parse(record: Record) -> Iterable[Fact | Reject]:
@@ -179,53 +85,8 @@ def parse(record: Record) -> Iterable[Fact | Reject]:
     if found is None:
         return ()
     if record.stream.reader == "own":
-        return _totals(found["session"], record.data)
+        return settings.totals(found["session"], record.data)
     return _line(found["session"], record)
-
-
-def _totals(session_id: str, data: bytes) -> Facts:
-    seen, rejects = SEEN.decode(data)
-    settings = seen.settings or Settings()
-    if tokens := settings.token_usage:
-        parts = (
-            tokens.input_tokens,
-            tokens.output_tokens,
-            tokens.cache_creation_tokens,
-            tokens.cache_read_tokens,
-            tokens.thinking_tokens,
-        )
-        is_whole = any(parts)
-        output = tokens.output_tokens if is_whole else tokens.total_tokens
-        if is_whole and tokens.thinking_tokens:
-            output = (output or 0) + tokens.thinking_tokens
-        if is_whole or output:
-            yield Usage(
-                session_id=session_id,
-                kind="snapshot",
-                usage_key=session_id,
-                resets=True,
-                granularity="session",
-                model=_model(settings),
-                called_at=seen.newest_message_at or settings.provider_lock_timestamp,
-                input_tokens=tokens.input_tokens,
-                cache_read_tokens=tokens.cache_read_tokens,
-                cache_write_tokens=tokens.cache_creation_tokens,
-                output_tokens=output,
-                reasoning_tokens=tokens.thinking_tokens,
-                is_estimated=None if is_whole else True,
-            )
-    yield from rejects
-
-
-def _model(settings: Settings) -> str | None:
-    """`custom:Claude-Sonnet-4.5-[Anthropic]-0` is claude-sonnet-4.5."""
-    name = re.sub(
-        r"\[.*?\](-\d+)?$", "", (settings.model or "").removeprefix("custom:")
-    )
-    name = re.sub(r"\[.*?\]", "", name).rstrip("-").lower()
-    if not name and settings.provider_lock:
-        return f"{settings.provider_lock}-unknown"
-    return name or None
 
 
 def _line(session_id: str, record: Record) -> Facts:
@@ -254,7 +115,7 @@ def _line(session_id: str, record: Record) -> Facts:
 def _message(session_id: str, line: Line, name: str) -> Facts:
     said = line.message or Said()
     content = said.content
-    blocks = [Content_("text", content)] if isinstance(content, str) else content or []
+    blocks = [Content("text", content)] if isinstance(content, str) else content or []
     message_id = line.id or name
     yield Message(
         session_id=session_id,
@@ -299,7 +160,7 @@ _TYPES = {
 }
 
 
-def _kind(said: Said, blocks: list[Content_]) -> str:
+def _kind(said: Said, blocks: list[Content]) -> str:
     """Who speaks for a user: the user, a tool, or Droid with its reminders."""
     if said.role == "assistant":
         return "response"
