@@ -25,6 +25,8 @@ class Usage(Fact, frozen=True, kw_only=True, gc=False, omit_defaults=True):
     request_session_id: str | None = None
     forked_from_session_id: str | None = None
     turn_id: str | None = None
+    """What names its model, where the record does not; the same as `model` where that
+    is a name that the user gave to another one."""
     kind: Annotated[
         str,
         one_of(

@@ -9,21 +9,24 @@ Trap:    forks copy history verbatim, times and usage included, and a fork of Ki
          only says so in its title (`Fork: `). A session's wire repeats all events of
          its subagents (SubagentEvent): their own wire counts where there is one.
          step.end has the numbers of usage.record again. The scope `session` is no
-         total but calls outside of a turn. context*.jsonl is no history.
+         total but calls outside of a turn. context*.jsonl is no history. Kimi Code
+         names models by alias; the request before says which it is, or config.toml, of
+         which nothing else is read. Lines of one program count in folders of the other.
 Missing: Kimi CLI's model and cwd (in config.toml and kimi.json only), the calls of its
-         compactions. Kimi Code names models by alias. `kimi migrate` takes transcripts
-         along, not usage: both stores are read, and such a transcript stands twice.
+         compactions. `kimi migrate` takes transcripts along, not usage: both stores are
+         read, and such a transcript stands twice.
 """
 
 import re
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from agentlake.adapters.kimi import cli, code, state
 from agentlake.adapters.kimi.where import Time, Where, moment
 from agentlake.adapters.sdk.contract import (
+    Chunk,
     Keyed,
     Options,
     Reader,
@@ -31,7 +34,7 @@ from agentlake.adapters.sdk.contract import (
     Reject,
     Stream,
 )
-from agentlake.adapters.sdk.decode import untyped
+from agentlake.adapters.sdk.decode import encode, untyped
 from agentlake.adapters.sdk.roots import Root
 from agentlake.adapters.sdk.scan import files_below
 from agentlake.models.fact import Fact
@@ -49,7 +52,7 @@ ROOTS = (
         strip="sessions",
     ),
 )
-PARSER_VERSION = 2
+PARSER_VERSION = 3
 
 _FILE = re.compile(
     r""".*/sessions/[^/]+/(?P<session>[^/]+)/
@@ -103,15 +106,23 @@ def discover(root: str, options: Options) -> Iterator[Stream]:
             continue
         key = f"{place.key}@{path}" if place.key in keys else place.key
         keys.add(key)
-        reader: Reader = "json_document" if place.holds == "state" else "jsonl"
+        reader: Reader = "own" if place.holds == "state" else "jsonl"
         yield Stream(path=path, key=key, reader=reader)
 
 
-def explode(stream: Stream, data: bytes) -> Iterable[Keyed]:
-    """A state is one record, of which the last version counts."""
-    del stream
+def read(stream: Stream, cursor: Any, options: Options) -> Iterator[Chunk]:
+    """A state, and which models the aliases meant when it was written.
+
+    Raises OSError, and Unreadable for a state that is half written.
+    """
+    del cursor, options
+    path = Path(stream.path)
+    data = path.read_bytes()
     untyped(data)
-    return [Keyed("state", data, 0)]
+    records = [Keyed("state", data, 0)]
+    if models := state.models_of(path.parents[3] / "config.toml"):
+        records.append(Keyed("models", encode(models), 1))
+    yield Chunk(records=records, cursor=None)
 
 
 def parse(record: Record) -> Iterable[Fact | Reject]:
@@ -121,16 +132,35 @@ def parse(record: Record) -> Iterable[Fact | Reject]:
     match place.holds:
         case "index":
             return state.entry(record.data)
+        case "state" if record.key == "models":
+            return state.aliases(place.session_id, record.data)
         case "state":
             return state.state(place.session_id, record.data)
         case "code":
-            line, rejects = code.LINE.decode(record.data)
-            where = _where(place, record, line.time)
-            return chain(code.facts(where, line), rejects)
+            return _code(place, record) or _cli(place, record) or _NO_EVENT
         case _:
-            event, rejects = cli.LINE.decode(record.data)
-            where = _where(place, record, event.timestamp)
-            return chain(cli.facts(where, event), rejects)
+            return _cli(place, record) or _code(place, record) or _NO_EVENT
+
+
+_NO_EVENT = (Reject("neither `type` nor `message.type`: no event of Kimi"),)
+
+
+def _code(place: Place, record: Record) -> Iterable[Fact | Reject] | None:
+    """What Kimi Code says by this line; None when it is none of its lines."""
+    line, rejects = code.LINE.decode(record.data)
+    if line.type is None:
+        return rejects or None
+    where = _where(place, record, line.time)
+    return chain(code.facts(where, line), rejects)
+
+
+def _cli(place: Place, record: Record) -> Iterable[Fact | Reject] | None:
+    """What Kimi CLI says by this line; None when it is none of its lines."""
+    event, rejects = cli.LINE.decode(record.data)
+    if event.message is None or event.message.type is None:
+        return rejects or None
+    where = _where(place, record, event.timestamp)
+    return chain(cli.facts(where, event), rejects)
 
 
 def _where(place: Place, record: Record, time: Time) -> Where:

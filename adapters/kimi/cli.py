@@ -157,6 +157,8 @@ def _usage(where: Where, payload: Payload, agent: str | None, precedence: int) -
     counts = Counts(
         used.input_other, used.input_cache_read, used.input_cache_creation, used.output
     )
+    if counts.are_nothing:
+        return
     at = where.at.isoformat() if where.at else where.key
     step = payload.message_id or where.session_id
     yield Usage(

@@ -23,6 +23,7 @@ from agentlake.adapters.sdk.decode import Decoder
 from agentlake.adapters.sdk.values import json_text
 from agentlake.models.fact import Count
 from agentlake.models.session import Session
+from agentlake.models.turn import Turn
 from agentlake.models.usage import Usage
 
 
@@ -65,6 +66,7 @@ class Line(msgspec.Struct, frozen=True, gc=False, rename="camel"):
     origin: Origin | None = None
     event: LoopEvent | None = None
     model: str | None = None
+    model_alias: str | None = None
     usage: UsageCounts | None = None
 
 
@@ -76,6 +78,13 @@ def facts(where: Where, line: Line) -> Facts:
     match line.type:
         case "usage.record":
             yield from _usage(where, line.usage, line.model, "record", 2)
+        case "llm.request" if line.model and line.model_alias:
+            yield Turn(
+                session_id=where.session_id,
+                turn_id=line.model_alias,
+                kind="context",
+                model=line.model,
+            )
         case "turn.prompt" | "turn.steer":
             yield from _prompt(where, line)
         case "context.append_loop_event":
@@ -136,6 +145,8 @@ def _usage(
     counts = Counts(
         used.input_other, used.input_cache_read, used.input_cache_creation, used.output
     )
+    if counts.are_nothing:
+        return
     agent = where.agent_id or "main"
     at = where.at.isoformat() if where.at else where.key
     yield Usage(
@@ -144,6 +155,7 @@ def _usage(
         usage_key=f"{agent}@{at}/{kind}/{model or ''}/{counts.text}",
         scope=f"{where.session_id}/{agent}",
         precedence=precedence,
+        turn_id=model,
         model=model,
         called_at=where.at,
         input_tokens=counts.input,

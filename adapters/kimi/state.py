@@ -1,11 +1,15 @@
 """What both programs keep beside a wire: the state of a session, and their index."""
 
+import tomllib
+from pathlib import Path
+
 import msgspec
 
 from agentlake.adapters.kimi.where import Facts
 from agentlake.adapters.sdk.decode import Decoder
 from agentlake.models.link import Link
 from agentlake.models.session import Session
+from agentlake.models.turn import Turn
 
 _FORK = "Fork: "
 """How Kimi CLI begins the title of a fork, its only sign."""
@@ -27,7 +31,7 @@ class Entry(msgspec.Struct, frozen=True, gc=False, rename="camel"):
     work_dir: str | None = None
 
 
-STATE, ENTRY = Decoder(State), Decoder(Entry)
+STATE, ENTRY, MODELS = Decoder(State), Decoder(Entry), Decoder(dict[str, str])
 
 
 def state(session_id: str, data: bytes) -> Facts:
@@ -49,6 +53,29 @@ def state(session_id: str, data: bytes) -> Facts:
             parent_session_id=now.forked_from,
             relation="fork",
         )
+    yield from rejects
+
+
+def models_of(config: Path) -> dict[str, str]:
+    """The models that a configuration gives names to; its keys and rules stay there."""
+    try:
+        said = tomllib.loads(config.read_text("utf-8"))
+    except (OSError, ValueError):
+        return {}
+    models = said.get("models")
+    named = models.items() if isinstance(models, dict) else ()
+    return {
+        alias: one["model"]
+        for alias, one in named
+        if isinstance(one, dict) and isinstance(one.get("model"), str)
+    }
+
+
+def aliases(session_id: str, data: bytes) -> Facts:
+    """Which models the names meant when the session was written."""
+    models, rejects = MODELS.decode(data)
+    for alias, model in models.items():
+        yield Turn(session_id=session_id, turn_id=alias, kind="context", model=model)
     yield from rejects
 
 

@@ -162,6 +162,11 @@ class Counts(NamedTuple):
     output: int | None
 
     @property
+    def are_nothing(self) -> bool:
+        """Whether no request was made, or none was answered."""
+        return not any(self)
+
+    @property
     def text(self) -> str:
         """To tell two calls of one moment apart."""
         return "/".join("" if part is None else str(part) for part in self)

@@ -81,10 +81,44 @@ def test_both_scopes_of_usage_are_calls_and_a_step_end_has_less_precedence():
     assert found.precedence == 1
 
 
-def test_a_half_written_state_waits():
-    stream = Stream(path="state.json", key="k", reader="json_document")
+def state(tmp_path, text):
+    path = tmp_path / "sessions/wd_x/s1/state.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    stream = Stream(path=str(path), key="s1/state", reader="own")
+    (chunk,) = kimi.read(stream, None, {})
+    return [(one.key, json.loads(one.data)) for one in chunk.records]
+
+
+def test_a_half_written_state_waits(tmp_path):
     with pytest.raises(Unreadable):
-        kimi.explode(stream, b'{"title": "a')
+        state(tmp_path, '{"title": "a')
+
+
+def test_of_the_configuration_only_the_models_are_read(tmp_path):
+    config = tmp_path / "config.toml"
+    config.write_text(
+        '[providers.p]\napi_key = "no"\n[models.mine]\nmodel = "kimi-k2"\n[models.x]\n'
+    )
+    models = ("models", {"mine": "kimi-k2"})
+    assert state(tmp_path, "{}") == [("state", {}), models]
+    for damaged in ("[models", "models = 5", ""):
+        config.write_text(damaged)
+        assert state(tmp_path, "{}") == [("state", {})]
+
+
+@pytest.mark.parametrize("line", [{}, {"time": 5}, {"message": {"role": "user"}}])
+def test_a_line_of_neither_program_is_a_reject(line):
+    for path in (CLI, CODE):
+        assert [len(some) for some in read(path, line)] == [0, 1]
+
+
+def test_a_call_that_used_nothing_is_none():
+    nothing = {"inputOther": 0, "output": 0, "inputCacheRead": 0}
+    assert read(CODE, {"type": "usage.record", "time": 1, "usage": nothing}) == ([], [])
+    payload = {"message_id": "m", "token_usage": {"input_other": 0, "output": 0}}
+    line = {"timestamp": 1, "message": {"type": "StatusUpdate", "payload": payload}}
+    assert read(CLI, line) == ([], [])
 
 
 def test_arguments_that_are_no_json_become_a_json_text():

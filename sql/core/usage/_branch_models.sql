@@ -2,12 +2,12 @@
 One row per record of usage that names its turn instead of its model, with the model.
 
 grain   source, stream_id, generation, seq, part
-only    staging.usage where kind = 'call' and model is null and turn_id is not null
+only    staging.usage where kind = 'call' and turn_id is not null
 why     A compaction does not name the model that made it, nor do some replies: it is
         the one that was set, or that answered, last on the way from there to the root
         of the conversation; its turn is the record where that way begins. Where no way
         leads to one, it is the last before it in its stream. Elsewhere a turn is set
-        once, in a file of its own.
+        in the stream, the last time before the call, or once in a file of its own.
 */
 with recursive
     needing as (
@@ -21,7 +21,11 @@ with recursive
             turn_id,
             place_of(generation, seq) as place
         from staging.usage
-        where kind = 'call' and model is null and turn_id is not null
+        where
+            kind = 'call'
+            and turn_id is not null
+            -- a model that is its own turn is a name for another one
+            and (model is null or model = turn_id)
     ),
     entries as (
         select
@@ -80,6 +84,17 @@ with recursive
         where model is not null and turn_id is not null
         group by all
     ),
+    turned as (
+        select
+            source,
+            session_id,
+            stream_id,
+            turn_id,
+            model,
+            place_of(generation, seq) as place
+        from staging.turns
+        where model is not null and turn_id is not null
+    ),
     set_before as (
         select source, session_id, stream_id, model, place_of(generation, seq) as place
         from staging.messages
@@ -92,7 +107,7 @@ select
     needing.generation,
     needing.seq,
     needing.part,
-    coalesce(way.model, turns.model, set_before.model) as model
+    coalesce(way.model, turned.model, turns.model, set_before.model) as model
 from needing
 left join
     way
@@ -108,9 +123,16 @@ left join
     and turns.session_id = needing.session_id
     and turns.turn_id = needing.turn_id
 asof left join
+    turned
+    on turned.source = needing.source
+    and turned.session_id = needing.session_id
+    and turned.stream_id = needing.stream_id
+    and turned.turn_id = needing.turn_id
+    and turned.place <= needing.place
+asof left join
     set_before
     on set_before.source = needing.source
     and set_before.session_id = needing.session_id
     and set_before.stream_id = needing.stream_id
     and set_before.place < needing.place
-where coalesce(way.model, turns.model, set_before.model) is not null
+where coalesce(way.model, turned.model, turns.model, set_before.model) is not null

@@ -41,7 +41,7 @@ select
     calls.owner_agent_id as agent_id,
     calls.message_id,
     calls.provider,
-    coalesce(calls.model, branches.model, models.model) as model,
+    coalesce(branches.model, calls.model, models.model) as model,
     calls.first_at as called_at,
     calls.input_tokens,
     calls.cache_read_tokens,
