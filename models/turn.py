@@ -27,6 +27,7 @@ class Turn(Fact, frozen=True, kw_only=True, gc=False, omit_defaults=True):
     ]
     """What the record begins, ends or sets."""
     model: str | None = None
+    service_tier: str | None = None
     cwd: str | None = None
     began_at: Moment | None = None
     ordinal: int | None = None

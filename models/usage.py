@@ -64,6 +64,8 @@ class Usage(Fact, frozen=True, kw_only=True, gc=False, omit_defaults=True):
     reasoning_tokens: Count | None = None
     web_search_requests: Count | None = None
     service_tier: str | None = None
+    region: str | None = None
+    """Where the request was run, where that changes its price."""
     reported_cost_usd: Usd | None = None
     has_hourly_windows: bool | None = None
     """Whether the windows of the subscription begin on a full hour; else they begin

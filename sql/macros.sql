@@ -39,35 +39,76 @@ create or replace macro main.call_cost(usage, price) as
     end
 ;
 /*
-price_fits(usage, price): whether a rate is the one for a call: of its model, by its date,
-its hour, its service tier and the size of its prompt.
-
-why     A total of many calls has no prompt size: it fits only a rate that no size
-        changes.
+is_offered(usage, price): whether a rate is one of what was used: the same source,
+provider, model, tier and region, as the record has them.
 */
-create or replace macro main.price_fits(usage, price) as
+create or replace macro main.is_offered(usage, price) as
     price.model = usage.model
+    and price.source = usage.source
     and price.provider is not distinct from usage.provider
     and price.service_tier is not distinct from usage.service_tier
+    and price.region is not distinct from usage.region
+;
+/*
+prompt_of(usage): how many tokens were asked, whatever a cache did with them.
+*/
+create or replace macro main.prompt_of(usage) as
+    coalesce(usage.input_tokens, 0)
+    + coalesce(usage.cache_read_tokens, 0)
+    + coalesce(usage.cache_write_tokens, 0)
+;
+/*
+is_at_hour(price, called_at): whether a rate is one for that hour and day of the week, in
+UTC.
+*/
+create or replace macro main.is_at_hour(price, called_at) as
+    cast(timezone('UTC', called_at) as time)
+    >= coalesce(price.time_from, time '00:00:00')
+    and cast(timezone('UTC', called_at) as time)
+    < coalesce(price.time_to, time '24:00:00')
+    and (
+        price.weekdays is null
+        or (price.weekdays >> (isodow(timezone('UTC', called_at)) - 1)) & 1 = 1
+    )
+;
+/*
+price_fits(usage, price): whether a rate is the one for a call: of what was used, by its
+date, hour and day of the week, and by the size of its prompt.
+*/
+create or replace macro main.price_fits(usage, price) as
+    is_offered(usage, price)
     and usage.called_at >= coalesce(price.valid_from, timestamptz '-infinity')
     and usage.called_at < coalesce(price.valid_to, timestamptz 'infinity')
-    and cast(timezone('UTC', usage.called_at) as time)
-    >= coalesce(price.time_from, time '00:00:00')
-    and cast(timezone('UTC', usage.called_at) as time)
-    < coalesce(price.time_to, time '24:00:00')
-    and case
-        when usage.granularity = 'call'
-        then
-            coalesce(usage.input_tokens, 0)
-            + coalesce(usage.cache_read_tokens, 0)
-            + coalesce(usage.cache_write_tokens, 0)
-            > price.tier_above
-            and coalesce(usage.input_tokens, 0)
-            + coalesce(usage.cache_read_tokens, 0)
-            + coalesce(usage.cache_write_tokens, 0)
-            <= coalesce(price.tier_upto, 9223372036854775807)
-        else price.tier_above < 0 and price.tier_upto is null
-    end
+    and is_at_hour(price, usage.called_at)
+    and prompt_of(usage) > price.tier_above
+    and prompt_of(usage) <= coalesce(price.tier_upto, 9223372036854775807)
+;
+/*
+hides_its_rate(usage): whether the rate does not follow from what is known: a sum of calls
+does not say how large each was and at which hours, and some calls have no time.
+*/
+create or replace macro main.hides_its_rate(usage) as
+    usage.granularity <> 'call' or usage.called_at is null
+;
+/*
+price_may_fit(usage, price, since): whether a rate can be one for what hides its rate, if
+it was used after `since` (null: at its own time). No call of a sum is larger than the sum.
+*/
+create or replace macro main.price_may_fit(usage, price, since) as
+    is_offered(usage, price)
+    and (
+        usage.called_at is null
+        or (
+            usage.called_at >= coalesce(price.valid_from, timestamptz '-infinity')
+            and coalesce(since, usage.called_at)
+            < coalesce(price.valid_to, timestamptz 'infinity')
+        )
+    )
+    and prompt_of(usage) > price.tier_above
+    and (
+        usage.granularity <> 'call'
+        or prompt_of(usage) <= coalesce(price.tier_upto, 9223372036854775807)
+    )
 ;
 /*
 beyond(total, known): how much of a total is more than what is known.

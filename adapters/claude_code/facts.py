@@ -88,6 +88,10 @@ def usage(row: Row, at: At, tokens: Tokens, model: str | None) -> Usage:
         has_hourly_windows=True,
         is_final=body.stop_reason is not None,
     )
+    if provider := rules.provider(body.id):
+        made = replace(made, provider=provider)
+    if tokens.inference_geo not in rules.NOWHERE:
+        made = replace(made, region=tokens.inference_geo)
     if details:
         made = replace(made, reasoning_tokens=details.thinking_tokens)
     return _copied(made, row) if row.request_session_id or row.forked_from else made

@@ -67,6 +67,7 @@ class Tokens(msgspec.Struct, frozen=True, gc=False):
     server_tool_use: ServerToolUse | None = None
     service_tier: str | None = None
     speed: str | None = None
+    inference_geo: str | None = None
 
 
 class Iteration(Tokens, frozen=True, gc=False):

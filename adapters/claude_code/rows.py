@@ -38,6 +38,8 @@ def _extra_requests(row: Row, at: At, body: Body, loop: list[Iteration]) -> Fact
                 part, model = "fallback", inner.model
             case _:
                 continue
+        where = body.usage.inference_geo if body.usage else None
+        inner = replace(inner, inference_geo=inner.inference_geo or where)
         usage = facts.usage(row, at, inner, model)
         yield replace(usage, call_part=f"{part}:{index}")
 

@@ -64,6 +64,9 @@ _NOTICE = re.compile(
     r"(?!.*<summary>(?:Background command|Dynamic workflow|Monitor)\b)",
     re.DOTALL,
 )
+NOWHERE = (None, "", "not_available")
+"""What stands for "nobody said where" in `inference_geo`."""
+_CLOUDS = (("msg_bdrk_", "bedrock"), ("msg_vrtx_", "vertex"))
 
 
 def cache_writes(tokens: Tokens) -> tuple[int | None, int | None]:
@@ -149,6 +152,14 @@ def without_ide_context(part: Part) -> Part:
     if part.text is None or not part.text.startswith("<ide_"):
         return part
     return replace(part, text=_IDE_CONTEXT.sub("", part.text, 1) or None)
+
+
+def provider(message_id: str | None) -> str | None:
+    """The cloud that answered, where the id of the reply tells it."""
+    for prefix, cloud in _CLOUDS:
+        if message_id and message_id.startswith(prefix):
+            return cloud
+    return None
 
 
 def persisted_path(text: str | None) -> str | None:

@@ -116,6 +116,7 @@ class Settings(msgspec.Struct, frozen=True, gc=False):
 
     model: str | None = None
     cwd: str | None = None
+    service_tier: str | None = None
 
 
 class Duration(msgspec.Struct, frozen=True, gc=False):
@@ -186,6 +187,7 @@ class Payload(msgspec.Struct, frozen=True, gc=False):
 
     # event_msg, compacted
     info: Info | None = None
+    service_tier: str | None = None
     message: str | None = None
     thread_settings: Settings | None = None
     thread_id: str | None = None

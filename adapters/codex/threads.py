@@ -93,6 +93,7 @@ def turn(where: Where, payload: Payload) -> Facts:
         turn_id=payload.turn_id,
         kind=TURNS.get(payload.type or "", "context"),
         model=payload.model or (payload.model_info or ModelInfo()).slug,
+        service_tier=payload.service_tier,
         cwd=payload.cwd,
         began_at=where.at,
         ordinal=where.ordinal,
@@ -100,10 +101,11 @@ def turn(where: Where, payload: Payload) -> Facts:
 
 
 def settings(where: Where, event: Payload) -> Facts:
-    """Settings that hold from here on, when they name a model."""
+    """Settings that hold from here on, when they name a model or a tier."""
     now = event.thread_settings or event
-    if now.model:
-        yield from turn(where, Payload(model=now.model, cwd=now.cwd))
+    if now.model or now.service_tier:
+        named = Payload(model=now.model, cwd=now.cwd, service_tier=now.service_tier)
+        yield from turn(where, named)
 
 
 def usage_counter(where: Where, event: Payload) -> Facts:

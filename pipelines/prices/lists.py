@@ -1,10 +1,10 @@
 """The price lists of the genai-prices package: which names they have, and their rates.
 
-The package's own logic decides what a model costs: it is asked for each kind of use, at
-every moment and prompt size at which its answer changes, and what it says is written
-down as flat spans. Only which line of a list a name means is decided elsewhere, by whole
-names: the package also takes beginnings of names, which makes `claude-opus-4.8-fast` the
-plain model.
+The package's own logic decides what a model costs: it is asked for each kind of use,
+at every moment and prompt size at which its answer changes, and what it says is
+written down as flat spans. Only which line of a list a name means is decided
+elsewhere, by whole names: the package also takes beginnings of names, which makes
+`claude-opus-4.8-fast` the plain model.
 """
 
 import re
@@ -120,9 +120,7 @@ def _holds(variant: Any, moment: datetime) -> bool:
     return variant.constraint is None or variant.constraint.active(moment)
 
 
-def _marks(
-    model: "ModelInfo", variants: Iterable[Any]
-) -> tuple[set[date], set[time]]:
+def _marks(model: "ModelInfo", variants: Iterable[Any]) -> tuple[set[date], set[time]]:
     """List the dates and the times of day at which the model's prices may change."""
     from genai_prices.types import StartDateConstraint, TimeOfDateConstraint
 
@@ -166,7 +164,7 @@ def _is_priced(model: "ModelInfo") -> bool:
 
 @cache
 def _index(seller: str) -> tuple[dict[str, str], list[tuple[re.Pattern[str], str]]]:
-    """Whole names, and patterns, to the id; a model's own id wins over others' names."""
+    """Whole names, and patterns, to the id; an id wins over another's other name."""
     names: dict[str, str] = {}
     patterns = []
     for id_, model in _models(seller).items():
@@ -187,7 +185,7 @@ def _clauses(match: Any) -> Iterator[tuple[str, str]]:
             for clause in or_:
                 yield from _clauses(clause)
         case types.ClauseAnd(and_):
-            # All must hold: a beginning, with what it must not hold. Its text is a name.
+            # A beginning, with what it must not hold: its text is a name.
             for kind, text in (it for clause in and_ for it in _clauses(clause)):
                 if kind == "name":
                     yield kind, text

@@ -59,7 +59,9 @@ class Resolved(msgspec.Struct, frozen=True, kw_only=True):
     """Why no price list can be asked."""
 
 
-_KEPT = ("tier", "effort", "context")  # endings that mean something for the price or to a reader
+_DATE = re.compile(r"-(?:\d{8}|\d{4}-\d{2}-\d{2})$")
+_KEPT = ("tier", "effort", "context")
+"""Endings that say something beside the model; the others are dropped."""
 
 
 class _Name(msgspec.Struct, frozen=True, kw_only=True):
@@ -96,7 +98,8 @@ def resolve(offer: Offer, known: Known) -> Resolved:
         for cut in _cut_endings(name):
             for seller in _sellers(cut, seen):
                 if found := _found(cut, seller, known):
-                    return _resolved(offer, cut, seen, seller, found)
+                    bare = None if name is forms[-1] else forms[-1].name
+                    return _resolved(offer, cut, seen, seller, found, bare)
     return _nowhere(offer, forms[-1], provider)
 
 
@@ -153,6 +156,8 @@ def _unwrapped(whole: str) -> Iterator[_Name]:
         for wrap in _tables().wraps:
             if match := wrap.pattern.fullmatch(now.name):
                 groups = {k: v for k, v in match.groupdict().items() if v}
+                if now.provider in _tables().providers:  # who is outermost sells
+                    groups.pop("provider", None)
                 if wrap.channel:
                     groups["channel"] = wrap.channel
                 elif wrap.form == "provider/model":
@@ -211,13 +216,20 @@ def _found(name: _Name, seller: str, known: Known) -> tuple[str, str] | None:
         stands_for = _tables().aliases.get(spelling, spelling)
         if id_ := known(seller, stands_for):
             is_claude = seller == "anthropic"  # its ids are in one spelling
-            return id_, id_.removesuffix("-latest") if is_claude else stands_for
+            shown = id_.removesuffix("-latest") if is_claude else stands_for
+            return id_, _DATE.sub("", shown.rpartition("/")[2])
     return None
 
 
-def _resolved(
-    offer: Offer, name: _Name, seen: "_Seen", seller: str, found: tuple[str, str]
+def _resolved(  # noqa: PLR0913 what was found, and where
+    offer: Offer,
+    name: _Name,
+    seen: "_Seen",
+    seller: str,
+    found: tuple[str, str],
+    bare: str | None,
 ) -> Resolved:
+    """Put together what was found; `bare` is the name where the list has it wrapped."""
     channel, is_list_price = _sold(name, seen, seller)
     region = _region(name, offer)
     said = seen.named or seen.prefix
@@ -232,9 +244,10 @@ def _resolved(
         "alias": any(it in _tables().assumed_aliases for it in spellings(name.name)),
     }
     id_, canonical = found
+    sells_others = _tables().providers[seller].channel != "first-party"
     return Resolved(
-        vendor=_vendor(name.name.rpartition("/")[2]) or seller,
-        canonical_model=canonical,
+        vendor=_vendor(bare or name.name) or (None if sells_others else seller),
+        canonical_model=_DATE.sub("", bare) if bare else canonical,
         list_model=id_,
         channel=channel,
         seller=seller,
@@ -258,7 +271,7 @@ def _sold(name: _Name, seen: "_Seen", seller: str) -> tuple[str, bool]:
     is_slash = name.channel == "slash" and seen.named is None
     if channel == "first-party" and (is_unknown or is_slash):
         return "gateway", True
-    is_other = seller not in [it.id for it in asked]
+    is_other = not asked or seller != asked[0].id
     return channel, is_unknown or (is_other and (bool(said) or channel == "gateway"))
 
 
@@ -354,9 +367,7 @@ def _tables() -> _Tables:
             if isinstance(words, dict)
             for word, stands_for in words.items()
         },
-        aliases={
-            name: it["model"] for it in data["aliases"] for name in it["names"]
-        },
+        aliases={name: it["model"] for it in data["aliases"] for name in it["names"]},
         assumed_aliases=frozenset(
             chain.from_iterable(it["names"] for it in data["aliases"] if "why" in it)
         ),

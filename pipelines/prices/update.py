@@ -4,47 +4,79 @@ Quotes are made only for what the usage names, and the price package is imported
 only when something new was used: a load without a new model never pays for it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from threading import Thread
 from typing import Any
 
+import msgspec
+
 from agentlake.errors import UserError
-from agentlake.pipelines.prices.quotes import (
-    Offer,
-    PriceRow,
-    fingerprint,
-    quotes,
-)
+from agentlake.pipelines.prices.names import Offer
+from agentlake.pipelines.prices.quotes import fingerprint, quotes
 from agentlake.pipelines.transform.refresh import QUOTES
 from agentlake.pipelines.warehouse.connect import Connection, transaction
 from agentlake.pipelines.warehouse.meta import last_load_id
 
 # All that can be asked for: a model is named by the usage, by its turn or by a message
-# of its branch, a provider by the usage or by its session.
+# of its branch, a provider by the usage or by its session, a tier by the usage or by
+# the settings of the thread: then each model of the source may meet each of its tiers.
 _USED = """
-    select distinct coalesce(provider, '') as provider, model, service_tier
-    from staging.usage where load_id > $since and model is not null
-    union
-    select coalesce(sessions.provider, ''), turns.model, null
-    from (
-        select distinct source, session_id, model
-        from staging.turns where load_id > $since and model is not null
-    ) as turns
-    left join (
-        select distinct source, session_id, provider
-        from staging.sessions where provider is not null
-    ) as sessions using (source, session_id)
-    union
-    select coalesce(unnamed.provider, ''), messages.model, unnamed.service_tier
-    from (
-        select distinct source, session_id, provider, service_tier
+    with
+    tiers as (
+        select distinct source, service_tier
+        from staging.turns
+        where service_tier is not null
+    ),
+    new_tiers as (
+        select distinct source
+        from staging.turns
+        where load_id > $since and service_tier is not null
+            and (source, service_tier) not in (
+                select (source, service_tier) from meta.price_offers
+                where service_tier is not null
+            )
+    ),
+    named as (
+        select distinct source, provider, model, service_tier, region
         from staging.usage
-        where load_id > $since and kind = 'call' and model is null
-            and turn_id is not null
-    ) as unnamed
-    inner join staging.messages as messages using (source, session_id)
-    where messages.model is not null"""
+        where model is not null
+            and (load_id > $since or source in (from new_tiers))
+        union
+        select turns.source, sessions.provider, turns.model, null, null
+        from (
+            select distinct source, session_id, model
+            from staging.turns
+            where model is not null
+                and (load_id > $since or source in (from new_tiers))
+        ) as turns
+        left join (
+            select distinct source, session_id, provider
+            from staging.sessions where provider is not null
+        ) as sessions using (source, session_id)
+        union
+        select
+            unnamed.source,
+            unnamed.provider,
+            messages.model,
+            unnamed.service_tier,
+            unnamed.region
+        from (
+            select distinct source, session_id, provider, service_tier, region
+            from staging.usage
+            where load_id > $since and kind = 'call' and model is null
+                and turn_id is not null
+        ) as unnamed
+        inner join staging.messages as messages using (source, session_id)
+        where messages.model is not null
+    )
+    from named
+    union
+    select named.source, named.provider, named.model, tiers.service_tier, named.region
+    from named
+    inner join tiers using (source)
+    where named.service_tier is null"""
+_KEY = "source, provider, model, service_tier, region"
 
 
 def prepare(connection: Connection) -> None:
@@ -54,7 +86,7 @@ def prepare(connection: Connection) -> None:
     """
     _, since = _state(connection)
     used = _offers(connection, f"select * from ({_USED})", since=since)
-    if used - _offers(connection, "select * from meta.price_offers"):
+    if used - _offers(connection, f"select {_KEY} from meta.price_offers"):
         Thread(target=import_module, args=("genai_prices",), daemon=True).start()
 
 
@@ -73,17 +105,18 @@ def update_quotes(connection: Connection, overrides: Mapping[str, Any]) -> None:
     if before != now:
         since = 0
     used = _offers(connection, f"select * from ({_USED})", since=since)
-    known = _offers(connection, "select * from meta.price_offers")
+    known = _offers(connection, f"select {_KEY} from meta.price_offers")
     missing = used if before != now else used - known
     try:
-        rows = quotes(sorted(missing, key=str), overrides) if missing else []
+        asked = sorted(missing, key=str)
+        offers, rows = quotes(asked, overrides) if asked else ([], [])
     except ValueError as error:
         raise UserError(str(error)) from error
     with transaction(connection):
         if before != now:
             connection.execute("delete from meta.price_quotes")
             connection.execute("delete from meta.price_offers")
-        _save(connection, missing, rows)
+        _save(connection, price_offers=offers, price_quotes=rows)
         connection.execute("delete from meta.model_state where model = $1", [QUOTES])
         connection.execute(
             "insert into meta.model_state values ($1, $2, $3, now())",
@@ -100,16 +133,15 @@ def _state(connection: Connection) -> tuple[str | None, int]:
 
 
 def _offers(connection: Connection, query: str, **parameters: int) -> set[Offer]:
-    rows = connection.execute(query, parameters).fetchall()
-    return {Offer(provider or None, *rest) for provider, *rest in rows}
+    return {Offer(*row) for row in connection.execute(query, parameters).fetchall()}
 
 
-def _save(connection: Connection, offers: set[Offer], rows: list[PriceRow]) -> None:
+def _save(connection: Connection, **tables: Sequence[msgspec.Struct]) -> None:
     # Imported here: a refresh without a new model must not pay for Arrow.
     from agentlake.pipelines.warehouse.insert import insert_columns
 
-    for table, values in (("price_offers", list(offers)), ("price_quotes", rows)):
-        if values:
-            names = getattr(values[0], "_fields", None) or PriceRow.__struct_fields__
-            columns = {name: [getattr(one, name) for one in values] for name in names}
+    for table, rows in tables.items():
+        if rows:
+            names = rows[0].__struct_fields__
+            columns = {name: [getattr(one, name) for one in rows] for name in names}
             insert_columns(connection, f"meta.{table}", columns)

@@ -79,23 +79,28 @@ META_TABLES = {
         """,
     ),
     "meta.price_offers": (
-        "One row per model that was used, whether or not it has a price.",
+        "One row per model as it was named, with what the name was found to be.",
         """
-        provider varchar, model varchar not null, service_tier varchar
+        source varchar not null, provider varchar, model varchar not null,
+        service_tier varchar, region varchar, vendor varchar, canonical_model varchar,
+        channel varchar, seller varchar, list_model varchar, price_region varchar,
+        price_tier varchar, context_variant varchar, effort varchar,
+        assumptions varchar, unpriced_because varchar
         """,
     ),
     "meta.price_quotes": (
         "One row per rate that can apply to a model that was used.",
         """
-        price_id varchar not null, provider varchar, model varchar not null,
-        service_tier varchar, matched_provider varchar, matched_model varchar,
+        price_id varchar not null, source varchar not null, provider varchar,
+        model varchar not null, service_tier varchar, region varchar,
+        seller varchar, list_model varchar,
         valid_from timestamptz, valid_to timestamptz, time_from time, time_to time,
-        tier_above bigint, tier_upto bigint,
+        weekdays smallint, tier_above bigint, tier_upto bigint,
         input_usd decimal(24, 18), cache_read_usd decimal(24, 18),
         cache_write_usd decimal(24, 18), cache_write_1h_usd decimal(24, 18),
         output_usd decimal(24, 18), reasoning_usd decimal(24, 18),
         web_search_usd decimal(24, 18), request_usd decimal(24, 18),
-        origin varchar not null
+        origin varchar not null, page varchar
         """,
     ),
 }
@@ -145,6 +150,8 @@ def ensure(connection: Connection, sources: Iterable[str]) -> None:
     with transaction(connection):
         for schema in ("raw", "staging", "core", "marts", "meta"):
             connection.execute(f"create schema if not exists {schema}")
+        _create(connection, {"meta.model_state": tables["meta.model_state"]})
+        _drop_prices(connection)
         _create(connection, tables)
         _drop_outdated_facts(connection)
         _create(connection, facts)
@@ -164,6 +171,13 @@ def _stamp(connection: Connection) -> str | None:
         return stored(connection, _STAMP)
     except duckdb.CatalogException:  # a file without any table of ours
         return None
+
+
+def _drop_prices(connection: Connection) -> None:
+    """Prices are made again from what was used: nothing is worth keeping of them."""
+    for table in ("meta.price_offers", "meta.price_quotes"):
+        connection.execute(f"drop table if exists {table}")
+    connection.execute("delete from meta.model_state where model = 'meta.price_quotes'")
 
 
 def _drop_outdated_facts(connection: Connection) -> None:

@@ -27,32 +27,16 @@ from genai_prices.types import (
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from agentlake.pipelines.prices.quotes import Offer, PriceRow, fingerprint, quotes
+from agentlake.pipelines.prices import overlay
+from agentlake.pipelines.prices.names import Offer, resolve
+from agentlake.pipelines.prices.quotes import PriceRow, fingerprint, quotes
 from agentlake.pipelines.transform import sql_models
 from agentlake.pipelines.warehouse import schema
 
 COSTS = """
 select usage.n, price.price_id, call_cost(usage, price) as cost_usd
 from calls as usage
-left join
-    core.prices as price
-    on price.model = usage.model
-    and price.provider is not distinct from usage.provider
-    and price.service_tier is not distinct from usage.service_tier
-    and usage.called_at >= coalesce(price.valid_from, '-infinity'::timestamptz)
-    and usage.called_at < coalesce(price.valid_to, 'infinity'::timestamptz)
-    and cast(timezone('UTC', usage.called_at) as time)
-    >= coalesce(price.time_from, '00:00:00'::time)
-    and cast(timezone('UTC', usage.called_at) as time)
-    < coalesce(price.time_to, '24:00:00'::time)
-    and coalesce(usage.input_tokens, 0)
-    + coalesce(usage.cache_read_tokens, 0)
-    + coalesce(usage.cache_write_tokens, 0)
-    > price.tier_above
-    and coalesce(usage.input_tokens, 0)
-    + coalesce(usage.cache_read_tokens, 0)
-    + coalesce(usage.cache_write_tokens, 0)
-    <= coalesce(price.tier_upto, 9223372036854775807)
+left join core.prices as price on price_fits(usage, price)
 order by usage.n
 """
 NOON = datetime(2026, 11, 30, 12, tzinfo=UTC)
@@ -62,9 +46,11 @@ TIERS = [None, "standard", "default", "fast", "priority", "flex", "batch"]
 class Call(msgspec.Struct, frozen=True, kw_only=True):
     """One billed call, as core.usage will have it."""
 
+    source: str = "pi"
     provider: str | None = None
     model: str = "claude-sonnet-4-5"
     service_tier: str | None = None
+    region: str | None = None
     called_at: datetime = NOON
     input_tokens: int | None = 0
     cache_read_tokens: int | None = None
@@ -76,15 +62,16 @@ class Call(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def offer(self) -> Offer:
-        return Offer(self.provider, self.model, self.service_tier)
+        key = (self.provider, self.model, self.service_tier, self.region)
+        return Offer(self.source, *key)
 
 
 CALLS = pa.schema(
     [
         ("n", pa.int64()),
-        *((name, pa.string()) for name in ("provider", "model", "service_tier")),
+        *((name, pa.string()) for name in Call.__struct_fields__[:5]),
         ("called_at", pa.timestamp("us", "UTC")),
-        *((name, pa.int64()) for name in Call.__struct_fields__[4:]),
+        *((name, pa.int64()) for name in Call.__struct_fields__[6:]),
     ]
 )
 
@@ -121,7 +108,19 @@ def cost(
     call: Call,
     overrides: Mapping[str, Any] | None = None,
 ) -> Decimal | None:
-    return costs(con, [call], quotes([call.offer], overrides or {}))[0]
+    return costs(con, [call], rows_of([call.offer], overrides))[0]
+
+
+def an_offer(
+    provider: str | None = None, model: str = "", tier: str | None = None
+) -> Offer:
+    return Offer("pi", provider, model, tier, None)
+
+
+def rows_of(
+    offers: Iterable[Offer], overrides: Mapping[str, Any] | None = None
+) -> list[PriceRow]:
+    return quotes(offers, overrides or {})[1]
 
 
 def usd(text: str) -> Decimal:
@@ -142,7 +141,11 @@ def billed(provider: Provider, model: ModelInfo) -> bool:
         found = get_snapshot().find_provider_model(model.id, None, provider.id, None)
     except LookupError:
         return False
-    return found[1] is model
+    ours = resolve(an_offer(provider.id, model.id), overlay.known)
+    return found[1] is model and (ours.seller, ours.list_model) == (
+        provider.id,
+        model.id,
+    )
 
 
 PROVIDERS = {provider.id: provider for provider in get_snapshot().providers}
@@ -261,14 +264,16 @@ def test_sql_costs_what_the_package_says(
 ) -> None:
     rng = Random(seed)  # Hypothesis draws the models; hundreds of calls are too slow
     calls = [a_call(rng, *rng.choice(models)) for _ in range(400)]
-    rows = quotes((call.offer for call in calls), {})
+    rows = rows_of(call.offer for call in calls)
     assert len({row.price_id for row in rows}) == len(rows)
-    expected = [package_cost(call) for call in calls]
     found = costs(warehouse, calls, rows)
-    wrong = [
-        each for each in zip(calls, expected, found, strict=True) if each[1] != each[2]
-    ]
-    assert wrong == []
+    overlaid = {row.price_id for row in rows if "overlay" in row.origin}
+    used = warehouse.execute(COSTS).fetchall()
+    for call, cost_usd, (_, price_id, _) in zip(calls, found, used, strict=True):
+        if price_id is None:  # a tier that the package has no price for is no standard
+            assert call.service_tier not in (None, "standard", "default"), call
+        elif price_id not in overlaid:
+            assert cost_usd == package_cost(call), call
 
 
 # --- rules, one by one -------------------------------------------------------
@@ -302,20 +307,25 @@ def test_output_does_not_choose_the_tier(warehouse: duckdb.DuckDBPyConnection) -
 @pytest.mark.parametrize(
     "offer",
     [
-        Offer(None, "my-local-model", None),
-        Offer(None, "", None),
-        Offer(None, "<synthetic>", None),
-        Offer("my-gateway", "claude-sonnet-4-5", None),
-        Offer("anthropic", "gpt-5.5", None),
-        Offer("cerebras", "qwen-3-coder-480b", None),  # known, but with no price
-        Offer("voyageai", "voyage-3", None),  # input has a price, output has none
+        an_offer(None, "my-local-model"),
+        an_offer(None, ""),
+        an_offer(None, "<synthetic>"),
+        an_offer(None, "opus"),
+        an_offer("my-gateway", "my-model"),
+        an_offer("anthropic", "claude-opus-4-5", "priority"),  # a commitment, no rate
+        an_offer("anthropic", "claude-opus-4-5", "fast"),  # there is no such mode
+        an_offer("ollama", "kimi-k2.5"),
+        an_offer("cerebras", "qwen-3-coder-480b"),  # known, but with no price
+        an_offer("voyageai", "voyage-3"),  # input has a price, output has none
     ],
     ids=str,
 )
 def test_what_nobody_prices_has_no_row_and_no_cost(
     warehouse: duckdb.DuckDBPyConnection, offer: Offer
 ) -> None:
-    assert quotes([offer], {}) == []
+    (named,), rows = quotes([offer], {})
+    assert rows == []
+    assert named.unpriced_because
     call = Call(**offer._asdict(), input_tokens=0, output_tokens=0)
     assert cost(warehouse, call) is None
 
@@ -329,8 +339,8 @@ def test_a_model_that_is_free_by_name_costs_nothing(
 
 
 def test_one_bad_model_does_not_take_the_price_from_others() -> None:
-    good = Offer(None, "claude-sonnet-4-5", None)
-    assert quotes([Offer(None, "nope", None), good], {}) == quotes([good], {})
+    good = an_offer(None, "claude-sonnet-4-5")
+    assert rows_of([an_offer(None, "nope"), good]) == rows_of([good])
 
 
 def test_a_price_change_holds_from_midnight_utc(
@@ -411,7 +421,7 @@ def test_large_counts_stay_exact_and_impossible_ones_stop_nobody(
         Call(input_tokens=123_456_789_012, output_tokens=1),
         Call(input_tokens=2**63 - 1 - 2**40, output_tokens=2**40),
     ]
-    found = costs(warehouse, calls, quotes([calls[0].offer], {}))
+    found = costs(warehouse, calls, rows_of([calls[0].offer]))
     assert found == [usd("740740.734095"), None]  # half a micro: up
 
 
@@ -433,12 +443,11 @@ def test_an_override_beats_the_package_for_every_provider_and_tier(
             output_tokens=1_000_000,
             web_search_requests=9,
         )
-        (row,) = quotes([call.offer], own)
+        (row,) = rows_of([call.offer], own)
         assert row.origin == "override"
         assert cost(warehouse, call, own) == usd("3.5")
-    assert quotes([Offer(None, "claude-sonnet-4-5-20250929", None)], own)[0].origin != (
-        "override"
-    )
+    dated = an_offer(None, "claude-sonnet-4-5-20250929")
+    assert rows_of([dated], own)[0].origin != "override"
 
 
 def test_an_override_may_price_every_kind(
@@ -470,8 +479,8 @@ def test_an_override_with_a_date_leaves_the_past_to_the_package(
     warehouse: duckdb.DuckDBPyConnection,
 ) -> None:
     own = {"o3": {"input": 7, "output": 7, "from": date(2026, 1, 1)}}
-    offer = Offer(None, "o3", "flex")
-    spans = [(r.valid_from, r.valid_to, r.origin[:8]) for r in quotes([offer], own)]
+    offer = an_offer(None, "o3")
+    spans = [(r.valid_from, r.valid_to, r.origin[:8]) for r in rows_of([offer], own)]
     cut, new_year = datetime(2025, 6, 10, tzinfo=UTC), datetime(2026, 1, 1, tzinfo=UTC)
     assert spans == [
         (None, cut, "genai-pr"),
@@ -485,16 +494,16 @@ def test_an_override_with_a_date_leaves_the_past_to_the_package(
 
 @pytest.mark.parametrize("provider", [None, "openai", "my-gateway"])
 def test_an_alias_is_priced_as_the_model_it_names(provider: str | None) -> None:
-    offer = Offer(provider, "openai.codex.5_3", "priority")
+    offer = an_offer(provider, "openai.codex.5_3", "priority")
     own = {offer.model: {"alias": "gpt-5.3-codex"}}
-    rows = quotes([offer], own)
-    other = quotes([Offer("openai", "gpt-5.3-codex", "priority")], {})
-    rates = PriceRow.__struct_fields__[4:-1]
+    rows = rows_of([offer], own)
+    other = rows_of([an_offer("openai", "gpt-5.3-codex", "priority")])
+    rates = PriceRow.__struct_fields__[6:-2]
     assert [[getattr(r, f) for f in rates] for r in rows] == [
         [getattr(r, f) for f in rates] for r in other
     ]
-    assert {(r.provider, r.model, r.service_tier) for r in rows} == {offer}
-    assert {r.matched_model for r in rows} == {"gpt-5.3-codex"}
+    assert {r.model for r in rows} == {offer.model}
+    assert {r.list_model for r in rows} == {"gpt-5.3-codex"}
 
 
 @pytest.mark.parametrize(
@@ -518,7 +527,7 @@ def test_an_alias_is_priced_as_the_model_it_names(provider: str | None) -> None:
 )
 def test_a_bad_override_is_an_error_that_says_what_is_allowed(value: object) -> None:
     with pytest.raises(ValueError, match=r"\[prices\] 'mine': .*Allowed: either alias"):
-        quotes([Offer(None, "mine", None)], {"mine": value})
+        quotes([an_offer(None, "mine")], {"mine": value})
 
 
 # --- names and fingerprints --------------------------------------------------
@@ -526,23 +535,20 @@ def test_a_bad_override_is_an_error_that_says_what_is_allowed(value: object) -> 
 
 def test_price_ids_are_readable_and_never_meet() -> None:
     offers = [
-        Offer(provider, model, tier)
+        an_offer(provider, model, tier)
         for provider in (None, "*", "anthropic", "override", "a/b", "a")
         for model in ("m", "b/m", "m#fast", "m@2026-10-14", "m+200000", "anthropic/m")
         for tier in (None, "fast", "")
     ]
     own = {o.model: {"input": 1, "output": 1, "from": NOON.date()} for o in offers}
     known = [
-        Offer(provider, "claude-sonnet-4-5", tier)
+        an_offer(provider, "claude-sonnet-4-5", tier)
         for provider in (None, "anthropic")
         for tier in (None, "batch")
     ]
-    ids = [row.price_id for row in quotes([*offers, *known, *known], own)]
-    assert len(set(ids)) == len(ids) == len(offers) + 2 * 2 + 2 * 4
-    assert ids[-2:] == [
-        "anthropic/claude-sonnet-4-5#batch@2026-10-14",
-        "anthropic/claude-sonnet-4-5#batch@2026-10-14+200000",
-    ]
+    ids = [row.price_id for row in rows_of([*offers, *known, *known], own)]
+    assert len(set(ids)) == len(ids)
+    assert "pi:anthropic/claude-sonnet-4-5#batch@2026-10-14+200000" in ids
 
 
 def test_no_offer_needs_no_package(tmp_path: Path) -> None:

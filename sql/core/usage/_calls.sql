@@ -55,6 +55,7 @@ select
         else calls.web_search_requests
     end as web_search_requests,
     calls.service_tier,
+    calls.region,
     calls.granularity,
     calls.unit,
     calls.amount,
@@ -108,7 +109,7 @@ select
         calls.has_no_last, calls.reasoning_delta, calls.reasoning_tokens
     ) as reasoning_tokens,
     calls.web_search_requests,
-    calls.service_tier,
+    coalesce(calls.service_tier, models.service_tier) as service_tier,
     'call' as granularity,
     'tokens' as unit,
     calls.reported_cost_usd,
@@ -147,6 +148,7 @@ select
     cast(sum(totals.reasoning_tokens) as bigint) as reasoning_tokens,
     cast(sum(totals.web_search_requests) as bigint) as web_search_requests,
     arg_max(totals.service_tier, totals.step) as service_tier,
+    arg_max(totals.region, totals.step) as region,
     arg_max(totals.granularity, totals.step) as granularity,
     arg_max(totals.unit, totals.step) as unit,
     sum(totals.amount) as amount,

@@ -1,11 +1,13 @@
 /*
-One row per record of usage that does not name its model, with the model of its turn.
+One row per record of usage that does not name its model, with the model of its turn and
+the service tier that the settings had by then.
 
 grain   source, stream_id, generation, seq, part
 only    staging.usage where model is null and kind <> 'call'
 why     The model is set at the start of a turn. In order of precedence: the record's own
         turn; the last setting before it; the next one of the stream (usage can
-        precede the first setting).
+        precede the first setting). A tier holds in its stream until another is named,
+        on the part that a fork copied too.
 */
 with
     settings as (
@@ -19,6 +21,14 @@ with
         from staging.turns
         where model is not null
         -- lines may be shared: the last one on it holds
+        qualify
+            row_number() over (partition by source, stream_id, place order by part desc)
+            = 1
+    ),
+    tiers as (
+        select source, stream_id, service_tier, place_of(generation, seq) as place
+        from staging.turns
+        where service_tier is not null
         qualify
             row_number() over (partition by source, stream_id, place order by part desc)
             = 1
@@ -49,7 +59,8 @@ select
     needing.generation,
     needing.seq,
     needing.part,
-    coalesce(by_turn.model, earlier.model, later.model) as model
+    coalesce(by_turn.model, earlier.model, later.model) as model,
+    tiers.service_tier
 from needing
 left join
     by_turn
@@ -66,3 +77,8 @@ asof left join
     on later.source = needing.source
     and later.stream_id = needing.stream_id
     and later.place >= needing.place
+asof left join
+    tiers
+    on tiers.source = needing.source
+    and tiers.stream_id = needing.stream_id
+    and tiers.place <= needing.place

@@ -89,6 +89,7 @@ select
     keyed.reasoning_tokens,
     keyed.web_search_requests,
     keyed.service_tier,
+    keyed.region,
     keyed.granularity,
     keyed.unit,
     keyed.amount,

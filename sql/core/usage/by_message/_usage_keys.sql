@@ -95,6 +95,7 @@ select
     named.reasoning_tokens,
     named.web_search_requests,
     named.service_tier,
+    named.region,
     named.reported_cost_usd,
     named.is_final,
     named.granularity,

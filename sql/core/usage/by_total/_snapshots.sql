@@ -66,6 +66,7 @@ with
                 false
             ) as is_reset,
             row_number() over walk as step,
+            lag(called_at) over walk as since_at,
             count(*) over (partition by source, usage_id, is_superseded) as steps
         from placed
         window
@@ -107,7 +108,9 @@ select
     provider,
     model,
     called_at,
+    since_at,
     service_tier,
+    region,
     granularity,
     unit,
     is_estimated,
