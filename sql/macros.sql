@@ -84,15 +84,11 @@ create or replace macro main.price_fits(usage, price) as
     and prompt_of(usage) <= coalesce(price.tier_upto, 9223372036854775807)
 ;
 /*
-hides_its_rate(usage): whether the rate does not follow from what is known: a sum of calls
-does not say how large each was and at which hours, and some calls have no time.
-*/
-create or replace macro main.hides_its_rate(usage) as
-    usage.granularity <> 'call' or usage.called_at is null
-;
-/*
-price_may_fit(usage, price, since): whether a rate can be one for what hides its rate, if
-it was used after `since` (null: at its own time). No call of a sum is larger than the sum.
+price_may_fit(usage, price, since): whether a rate can be one for a sum of calls, which
+does not say how large each was and at which hours, or for a call without a time.
+
+null    `since` is when the sum was last seen; null: all of it was used at its own time.
+why     No call of a sum is larger than the sum.
 */
 create or replace macro main.price_may_fit(usage, price, since) as
     is_offered(usage, price)

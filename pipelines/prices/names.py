@@ -7,14 +7,12 @@ assumed something is told in `assumed`.
 """
 
 import re
-import tomllib
 from collections.abc import Callable, Iterator
-from functools import cache
-from itertools import chain
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
+
+from agentlake.pipelines.prices.name_tables import Seller, tables
 
 Known = Callable[[str, str], str | None]
 """Seller and name to the id that its price list has for it; None: not on the list."""
@@ -77,29 +75,40 @@ class _Name(msgspec.Struct, frozen=True, kw_only=True):
     parameters: str | None = None
 
 
+class _Seen(NamedTuple):
+    """Who may have sold it: as the record says, as the name says, as the agent does."""
+
+    provider: str | None
+    named: Seller | None
+    prefix: Seller | None
+    default: Seller | None
+
+
 def resolve(offer: Offer, known: Known) -> Resolved:
     """Say what an offer is; the same for the same lists, whenever it is asked."""
-    tables = _tables()
+    words = tables()
     whole = re.sub(r"\s+", "-", offer.model.strip().lower())
     provider = (offer.provider or "").strip().lower() or None
-    if whole in tables.no_model or any(p.fullmatch(whole) for p in tables.opaque):
+    if whole in words.no_model or any(p.fullmatch(whole) for p in words.opaque):
         return Resolved(unknown="the name says no model")
     forms = list(_unwrapped(whole))
     for place in (provider, *(form.provider for form in forms)):
-        if place in tables.local:
+        if place in words.local:
             return _local(forms[-1].name, place)
     for name in forms:
         seen = _Seen(
             provider=provider,
-            named=tables.providers.get(provider or ""),
-            prefix=tables.providers.get(name.provider or ""),
-            default=tables.providers.get(tables.sources.get(offer.source, "")),
+            named=words.providers.get(provider or ""),
+            prefix=words.providers.get(name.provider or ""),
+            default=words.providers.get(words.sources.get(offer.source, "")),
         )
         for cut in _cut_endings(name):
             for seller in _sellers(cut, seen):
                 if found := _found(cut, seller, known):
-                    bare = None if name is forms[-1] else forms[-1].name
-                    return _resolved(offer, cut, seen, seller, found, bare)
+                    if name is not forms[-1]:  # the list has it with what is around it
+                        bare = _DATE.sub("", forms[-1].name)
+                        found = found._replace(canonical=bare)
+                    return _resolved(offer, cut, seen, found)
     return _nowhere(offer, forms[-1], provider)
 
 
@@ -110,7 +119,7 @@ def _local(name: str, provider: str | None) -> Resolved:
 
 def _nowhere(offer: Offer, name: _Name, provider: str | None) -> Resolved:
     """What can be said of a name that is on no list."""
-    if name.name in _tables().no_model:
+    if name.name in tables().no_model:
         return Resolved(unknown="the name says no model")
     vendor = _vendor(name.name)
     return Resolved(
@@ -126,7 +135,7 @@ def _nowhere(offer: Offer, name: _Name, provider: str | None) -> Resolved:
 
 
 def _nowhere_channel(name: _Name, provider: str | None) -> str | None:
-    named = _tables().providers.get(provider or name.provider or "")
+    named = tables().providers.get(provider or name.provider or "")
     if name.channel not in (None, "slash"):
         return name.channel
     return named.channel if named else ("gateway" if provider else None)
@@ -153,10 +162,10 @@ def _unwrapped(whole: str) -> Iterator[_Name]:
     now = _Name(name=whole)
     while True:
         yield now
-        for wrap in _tables().wraps:
+        for wrap in tables().wraps:
             if match := wrap.pattern.fullmatch(now.name):
                 groups = {k: v for k, v in match.groupdict().items() if v}
-                if now.provider in _tables().providers:  # who is outermost sells
+                if now.provider in tables().providers:  # who is outermost sells
                     groups.pop("provider", None)
                 if wrap.channel:
                     groups["channel"] = wrap.channel
@@ -183,10 +192,9 @@ def _with_parameters(name: _Name) -> _Name:
 
 def _cut_endings(name: _Name) -> Iterator[_Name]:
     """The name as it is, and without each ending that it has, from the last on."""
-    tables = _tables()
     while True:
         yield name
-        for kind, words in tables.endings.items():
+        for kind, words in tables().endings.items():
             if match := words.fullmatch(name.name):
                 kept = {kind: match["ending"]} if kind in _KEPT else {}
                 if kind == "effort" and name.effort:  # `high-thinking`
@@ -210,26 +218,27 @@ def _sellers(name: _Name, seen: "_Seen") -> Iterator[str]:
         yield vendor
 
 
-def _found(name: _Name, seller: str, known: Known) -> tuple[str, str] | None:
-    """The id on a seller's list, and the model's name in one spelling."""
+class _Found(NamedTuple):
+    """A line of a price list, and the model's name in one spelling."""
+
+    seller: str
+    id: str
+    canonical: str
+
+
+def _found(name: _Name, seller: str, known: Known) -> _Found | None:
     for spelling in spellings(name.name):
-        stands_for = _tables().aliases.get(spelling, spelling)
+        stands_for = tables().aliases.get(spelling, spelling)
         if id_ := known(seller, stands_for):
             is_claude = seller == "anthropic"  # its ids are in one spelling
             shown = id_.removesuffix("-latest") if is_claude else stands_for
-            return id_, _DATE.sub("", shown.rpartition("/")[2])
+            canonical = _DATE.sub("", shown.rpartition("/")[2])
+            return _Found(seller, id_, canonical)
     return None
 
 
-def _resolved(  # noqa: PLR0913 what was found, and where
-    offer: Offer,
-    name: _Name,
-    seen: "_Seen",
-    seller: str,
-    found: tuple[str, str],
-    bare: str | None,
-) -> Resolved:
-    """Put together what was found; `bare` is the name where the list has it wrapped."""
+def _resolved(offer: Offer, name: _Name, seen: "_Seen", found: _Found) -> Resolved:
+    seller = found.seller
     channel, is_list_price = _sold(name, seen, seller)
     region = _region(name, offer)
     said = seen.named or seen.prefix
@@ -241,14 +250,13 @@ def _resolved(  # noqa: PLR0913 what was found, and where
         "vendor": not (seen.provider or said or is_known_caller),
         "list price": is_list_price,
         "region": channel in ("bedrock", "vertex") and region is None,
-        "alias": any(it in _tables().assumed_aliases for it in spellings(name.name)),
+        "alias": any(it in tables().assumed_aliases for it in spellings(name.name)),
     }
-    id_, canonical = found
-    sells_others = _tables().providers[seller].channel != "first-party"
+    sells_others = tables().providers[seller].channel != "first-party"
     return Resolved(
-        vendor=_vendor(bare or name.name) or (None if sells_others else seller),
-        canonical_model=_DATE.sub("", bare) if bare else canonical,
-        list_model=id_,
+        vendor=_vendor(found.canonical) or (None if sells_others else seller),
+        canonical_model=found.canonical,
+        list_model=found.id,
         channel=channel,
         seller=seller,
         region=region,
@@ -276,7 +284,7 @@ def _sold(name: _Name, seen: "_Seen", seller: str) -> tuple[str, bool]:
 
 
 def _vendor(name: str) -> str | None:
-    for vendor, pattern in _tables().families:
+    for vendor, pattern in tables().families:
         if pattern.fullmatch(name):
             return vendor
     return None
@@ -292,95 +300,8 @@ def _region(name: _Name, offer: Offer) -> str | None:
 
 def _tier(name: _Name, offer: Offer, seller: str | None) -> str:
     """The tier that was used: what the name says, else what the record says."""
-    tables = _tables()
+    words = tables()
     word = name.tier or (offer.service_tier or "").strip().lower()
-    if not word or word in tables.standard:
+    if not word or word in words.standard:
         return "standard"
-    return tables.tiers.get((seller or "", word), word)
-
-
-class _Seller(NamedTuple):
-    id: str
-    channel: str
-
-
-class _Seen(NamedTuple):
-    """Who may have sold it: as the record says, as the name says, as the agent does."""
-
-    provider: str | None
-    named: _Seller | None
-    prefix: _Seller | None
-    default: _Seller | None
-
-
-class _Wrap(NamedTuple):
-    form: str
-    pattern: re.Pattern[str]
-    channel: str | None
-
-
-class _Tables(NamedTuple):
-    no_model: frozenset[str]
-    opaque: list[re.Pattern[str]]
-    providers: dict[str, _Seller]
-    local: frozenset[str]
-    sources: dict[str, str]
-    families: list[tuple[str, re.Pattern[str]]]
-    wraps: list[_Wrap]
-    endings: dict[str, re.Pattern[str]]
-    standard: frozenset[str]
-    tiers: dict[tuple[str, str], str]
-    aliases: dict[str, str]
-    assumed_aliases: frozenset[str]
-
-
-@cache
-def _tables() -> _Tables:
-    data = tomllib.loads(Path(__file__).with_name("names.toml").read_text("utf-8"))
-    sellers = data["sellers"]
-    providers = {
-        word: _Seller(seller, it.get("channel", "first-party"))
-        for seller, it in sellers.items()
-        for word in (seller, *it["providers"])
-    } | {
-        word: _Seller(seller, "subscription")
-        for seller, words in data["plans"].items()
-        for word in words
-    }
-    tiers = data["tiers"]
-    return _Tables(
-        no_model=frozenset(data["no_model"]["names"]),
-        opaque=[re.compile(it) for it in data["no_model"]["patterns"]],
-        providers=providers,
-        local=frozenset(data["local"]["providers"]),
-        sources=data["sources"],
-        families=[(it["vendor"], re.compile(it["pattern"])) for it in data["families"]],
-        wraps=[
-            _Wrap(it["form"], re.compile(it["pattern"]), it.get("channel"))
-            for it in data["wraps"]
-        ],
-        endings=_endings(data["endings"]),
-        standard=frozenset(tiers["standard"]),
-        tiers={
-            (seller, word): stands_for
-            for seller, words in tiers.items()
-            if isinstance(words, dict)
-            for word, stands_for in words.items()
-        },
-        aliases={name: it["model"] for it in data["aliases"] for name in it["names"]},
-        assumed_aliases=frozenset(
-            chain.from_iterable(it["names"] for it in data["aliases"] if "why" in it)
-        ),
-    )
-
-
-def _endings(table: dict[str, Any]) -> dict[str, re.Pattern[str]]:
-    """One pattern a kind: what stands before the ending, and the ending."""
-    words = {
-        kind: "|".join(map(re.escape, value)) if isinstance(value, list) else value
-        for kind, value in table.items()
-    }
-    return {
-        kind: re.compile(rf"(?P<name>.+?)-(?P<ending>{them})")
-        for kind, them in words.items()
-    }
+    return words.tiers.get((seller or "", word), word)

@@ -6,138 +6,22 @@ standard price that the package knows only from later on; factors come last.
 """
 
 import re
-import tomllib
-from collections.abc import Callable, Iterable, Iterator
-from datetime import UTC, date, datetime, time
+from collections.abc import Iterable, Iterator
+from datetime import datetime, time
 from decimal import Decimal
 from functools import cache
 from itertools import pairwise
-from pathlib import Path
-from typing import Any
-
-import msgspec
 
 from agentlake.pipelines.prices import lists
 from agentlake.pipelines.prices.lists import RATES, Span
-
-List = Callable[[str, str, str], list[Span]]
-"""Seller, model and tier to spans, as `lists.spans`."""
-
-_KINDS = ("input", "cache_read", "cache_write", "cache_write_1h", "output")
-_ALWAYS = (datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC))
-
-
-class _Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What every entry says."""
-
-    seller: str
-    page: str
-    fact: str
-
-
-class _Dated(_Entry, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    models: list[str]
-    start: datetime = msgspec.field(default=_ALWAYS[0], name="from")
-    until: datetime = _ALWAYS[1]
-
-    @property
-    def range(self) -> tuple[datetime, datetime]:
-        return self.start, self.until
-
-
-class _Price(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Rates of one prompt size; a kind without one costs what its parent does."""
-
-    input: Decimal
-    output: Decimal
-    cache_read: Decimal | None = None
-    cache_write: Decimal | None = None
-    cache_write_1h: Decimal | None = None
-    web_search: Decimal = Decimal(0)
-    above: int = -1
-
-    def rates(self, factor: Decimal) -> Span:
-        write = self.input if self.cache_write is None else self.cache_write
-        long = write if self.cache_write_1h is None else self.cache_write_1h
-        read = self.input if self.cache_read is None else self.cache_read
-        rates = (self.input, read, write, long, self.output, self.output)
-        searches = {"web_search_usd": self.web_search, "request_usd": Decimal(0)}
-        scaled = (rate * factor for rate in rates)
-        return dict(zip(RATES[:6], scaled, strict=True)) | searches
-
-
-class _Rates(_Dated, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    prices: list[_Price]
-    tier: str = "standard"
-    sources: list[str] | None = None
-    peak: str | None = None
-
-    def is_for(self, seller: str, model: str, tier: str, source: str) -> bool:
-        """Whether it speaks of what was used; without `sources` it is for all."""
-        return (
-            (self.seller, self.tier) == (seller, tier)
-            and model in self.models
-            and (self.sources is None or source in self.sources)
-        )
-
-
-class _Same(_Dated, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    model: str = msgspec.field(name="as")
-
-
-class _Backdate(_Entry, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    tiers: list[str]
-    until: datetime
-
-
-class _Factor(_Entry, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    models: str
-    channels: list[str] | None = None
-    regions: list[str] | None = None
-    not_regions: list[str] | None = None
-    factor: Decimal = Decimal(1)
-    cache_write_1h_of_input: Decimal | None = None
-
-
-class _Range(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    start: datetime = msgspec.field(name="from")
-    until: datetime
-
-
-class _Peak(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    factor: Decimal
-    hours: list[tuple[int, int]]
-    weekdays: list[int]
-    holidays: list[_Range]
-
-
-class Overlay(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """All entries, read once."""
-
-    rates: list[_Rates]
-    same: list[_Same]
-    backdate: list[_Backdate]
-    factors: list[_Factor]
-    peaks: dict[str, _Peak]
-
-
-@cache
-def overlay() -> Overlay:
-    """Read the file that is shipped, once."""
-    text = Path(__file__).with_name("overlay.toml").read_text("utf-8")
-    data = _with_moments(tomllib.loads(text, parse_float=Decimal))
-    return msgspec.convert(data, Overlay)
-
-
-def _with_moments(value: Any) -> Any:
-    """A day of the file is its midnight in UTC."""
-    if isinstance(value, dict):
-        return {key: _with_moments(it) for key, it in value.items()}
-    if isinstance(value, list):
-        return [_with_moments(it) for it in value]
-    if isinstance(value, date) and not isinstance(value, datetime):
-        return datetime.combine(value, time(), UTC)
-    return value
+from agentlake.pipelines.prices.overlay_file import (
+    ALWAYS,
+    Backdate,
+    Factor,
+    Peak,
+    Rates,
+    overlay,
+)
 
 
 def known(seller: str, name: str) -> str | None:
@@ -196,7 +80,7 @@ def _listed(seller: str, model: str, tier: str) -> list[Span]:
     return found
 
 
-def _spans_of(entry: _Rates) -> Iterator[Span]:
+def _spans_of(entry: Rates) -> Iterator[Span]:
     """The spans of an entry: by prompt size and, where there is a peak, by hour."""
     peak = overlay().peaks[entry.peak] if entry.peak else None
     uppers = [*(it.above for it in entry.prices[1:]), None]
@@ -214,7 +98,7 @@ _Hours = tuple[time | None, time | None]
 _Clock = tuple[datetime, datetime, _Hours, int | None, bool]
 
 
-def _clock(entry: _Rates, peak: _Peak | None) -> Iterator[_Clock]:
+def _clock(entry: Rates, peak: Peak | None) -> Iterator[_Clock]:
     """The stretches of an entry that never overlap: dates, hours, days of the week."""
     start, until = entry.range
     if peak is None:
@@ -246,15 +130,13 @@ def _hour(hour: int) -> time | None:
     return time(hour) if hour else None
 
 
-def _backdated(
-    entry: _Backdate, tiered: list[Span], standard: list[Span]
-) -> list[Span]:
+def _backdated(entry: Backdate, tiered: list[Span], standard: list[Span]) -> list[Span]:
     """A tier before the package knew it: the same multiple of the standard price."""
     until = entry.until
     first = [it for it in tiered if it["valid_from"] == until]
     base = next((it for it in standard if _is_base(it) and _holds(it, until)), None)
     found = []
-    for old in _without(standard, until, _ALWAYS[1]):
+    for old in _without(standard, until, ALWAYS[1]):
         if base is None or not _is_base(old):
             continue
         scale = {rate: _ratio(old[rate], base[rate]) for rate in RATES[:6]}
@@ -276,12 +158,12 @@ def _is_base(span: Span) -> bool:
 
 
 def _holds(span: Span, moment: datetime) -> bool:
-    since, until = span["valid_from"] or _ALWAYS[0], span["valid_to"] or _ALWAYS[1]
+    since, until = span["valid_from"] or ALWAYS[0], span["valid_to"] or ALWAYS[1]
     return bool(since <= moment < until)
 
 
 def _applies(
-    factor: _Factor, seller: str, model: str, channel: str | None, region: str | None
+    factor: Factor, seller: str, model: str, channel: str | None, region: str | None
 ) -> bool:
     if factor.seller != seller or not re.fullmatch(factor.models, model):
         return False
@@ -292,7 +174,7 @@ def _applies(
     return factor.regions is None or region in factor.regions
 
 
-def _multiplied(span: Span, entry: _Factor) -> Span:
+def _multiplied(span: Span, entry: Factor) -> Span:
     """Tokens only: searches cost the same everywhere."""
     rates = {rate: span[rate] * entry.factor for rate in RATES[:6]}
     if entry.cache_write_1h_of_input is not None:
@@ -302,23 +184,23 @@ def _multiplied(span: Span, entry: _Factor) -> Span:
 
 def before(spans: Iterable[Span], moment: datetime) -> list[Span]:
     """What of spans lies before a moment."""
-    return _within(spans, _ALWAYS[0], moment)
+    return _within(spans, ALWAYS[0], moment)
 
 
 def _without(spans: Iterable[Span], start: datetime, until: datetime) -> list[Span]:
     """What is left of spans outside of a range of dates."""
-    return _within(spans, _ALWAYS[0], start) + _within(spans, until, _ALWAYS[1])
+    return _within(spans, ALWAYS[0], start) + _within(spans, until, ALWAYS[1])
 
 
 def _within(spans: Iterable[Span], start: datetime, until: datetime) -> list[Span]:
     found = []
     for span in spans:
-        since = max(span["valid_from"] or _ALWAYS[0], start)
-        upto = min(span["valid_to"] or _ALWAYS[1], until)
+        since = max(span["valid_from"] or ALWAYS[0], start)
+        upto = min(span["valid_to"] or ALWAYS[1], until)
         if since < upto:
             found.append(span | {"valid_from": _open(since), "valid_to": _open(upto)})
     return found
 
 
 def _open(moment: datetime) -> datetime | None:
-    return None if moment in _ALWAYS else moment
+    return None if moment in ALWAYS else moment

@@ -139,14 +139,16 @@ def quotes(
 
     `overrides` is the user's [prices] table: a model's exact name, as the logs
     have it, with its rates or with the model whose prices it takes. It wins over
-    the lists, for every provider and service tier; with a `from` date the
-    lists still say what held before. A bad one is a ValueError.
+    the lists, for every provider and service tier, or, as `model#tier`, for that
+    one; with a `from` date the lists still say what held before. A bad one is a
+    ValueError.
     """
     own = {name: _override(name, value) for name, value in overrides.items()}
     offer_rows: list[OfferRow] = []
     price_rows: list[PriceRow] = []
     for offer in dict.fromkeys(offers):
-        resolved, spans = _quote(offer, own.get(offer.model))
+        in_tier = own.get(f"{offer.model}#{offer.service_tier}")
+        resolved, spans = _quote(offer, in_tier or own.get(offer.model))
         offer_rows.append(_offer_row(offer, resolved, spans))
         price_rows.extend(_rows(offer, spans))
     return offer_rows, price_rows

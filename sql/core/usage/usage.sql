@@ -20,9 +20,9 @@ with
     calls as materialized(
         select
             *,
-            hides_its_rate(usage)
-            and not coalesce(calls = 1 and called_at is not null, false) as is_hidden
-        from core._calls as usage
+            called_at is null
+            or (granularity <> 'call' and coalesce(calls, 0) <> 1) as is_hidden
+        from core._calls
     ),
     steps as (
         select
@@ -107,7 +107,11 @@ select
         then bounds.high_usd
         else call_cost(usage, price)
     end as cost_high_usd,
-    if(usage.is_hidden, bounds.price_id, price.price_id) as price_id,
+    if(
+        usage.is_hidden,
+        if(bounds.low_usd = bounds.high_usd, bounds.price_id, null),
+        price.price_id
+    ) as price_id,
     named.vendor,
     named.canonical_model,
     named.channel,
