@@ -343,10 +343,14 @@ class Lake:
         return self._mart("tool_usage")
 
     def unpriced_models(self) -> pl.DataFrame:
-        """One row per source, provider, model and service_tier without a known price.
+        """Give a row per `source`, `provider`, `model`, `service_tier` and `region` that
+        has no cost, most used first.
 
-        `calls` and sums of `input_tokens`, `cache_read_tokens`, `cache_write_tokens`
-        and `output_tokens`; `first_called_at` and `last_called_at` (UTC).
+        `because` says why, `settings_line` what would price it; `cost_low_usd` and
+        `cost_high_usd` bound what can be bounded, `reported_cost_usd` is the agent's
+        own. `unpriced_rows` and `calls` of how many tokens: `input_tokens`,
+        `cache_read_tokens`, `cache_write_tokens`, `output_tokens`, between
+        `first_called_at` and `last_called_at`.
         """
         return self._mart("unpriced_models")
 
