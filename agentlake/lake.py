@@ -343,8 +343,7 @@ class Lake:
         return self._mart("tool_usage")
 
     def unpriced_models(self) -> pl.DataFrame:
-        """Give a row per `source`, `provider`, `model`, `service_tier` and `region` that
-        has no cost, most used first.
+        """One row per source, provider, model, service_tier and region without a cost.
 
         `because` says why, `settings_line` what would price it; `cost_low_usd` and
         `cost_high_usd` bound what can be bounded, `reported_cost_usd` is the agent's
