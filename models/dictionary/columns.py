@@ -158,6 +158,8 @@ NUMBERS = {
     "reasoning_tokens": Entry("The part of the answer that was spent on reasoning."),
     "web_search_requests": Entry("Web searches that are billed."),
     "cost_usd": Entry("Cost by the price list of that day; null: no price is known."),
+    "cost_low_usd": Entry("The least it can have cost; cost_usd where that is known."),
+    "cost_high_usd": Entry("The most it can have cost; cost_usd where that is known."),
     "reported_cost_usd": Entry("Cost as the agent itself reported it."),
     "unit": of_values(
         "What the numbers count.",
@@ -214,9 +216,40 @@ PRICES = {
     "reasoning_usd": Entry("The reasoning.", unit=_MILLION),
     "web_search_usd": Entry("Web searches.", unit=_THOUSAND),
     "request_usd": Entry("Requests.", unit=_THOUSAND),
-    "matched_provider": Entry("The provider in the price list."),
-    "matched_model": Entry("The model in the price list."),
-    "origin": Entry("Where the rate comes from: the package or the user's settings."),
+    "weekdays": Entry(
+        "On which days it applies, a bit each, Monday is 1; null: all.", zone="UTC"
+    ),
+    "seller": Entry("Whose price list holds."),
+    "list_model": Entry("The model's name on that price list."),
+    "origin": Entry(
+        "Where the rate comes from: the package, our overlay or the user's settings."
+    ),
+    "page": Entry("The public page on which a rate of our overlay rests."),
+    "vendor": Entry("Who made the model."),
+    "canonical_model": Entry("The model's name in one spelling."),
+    "price_channel": of_values(
+        "Through whom the model is sold.",
+        "bedrock",
+        "vertex",
+        "azure",
+        **{"first-party": "its maker"},
+        gateway="anybody else",
+        subscription="a flat plan of its maker",
+        local="nobody is paid",
+    ),
+    "price_region": Entry("Where it was run, as its name or its record says."),
+    "price_tier": Entry("The service tier by which it is priced."),
+    "context_variant": Entry("The size of its context, where its name says it."),
+    "effort": Entry("How hard it thought, where its name says it."),
+    "price_assumptions": Entry(
+        "What was assumed to find its price, by the words of core.model_names; null:"
+        " nothing."
+    ),
+    "unpriced_because": Entry("Why it has no price; null: it has one."),
+    "because": Entry("Why there is no cost."),
+    "settings_line": Entry("The line for the settings file that would price it."),
+    "unpriced_rows": Entry("How many rows of core.usage have no cost."),
+    "region": Entry("Where it was run, where that changes its price."),
 }
 
 HEALTH = {

@@ -39,14 +39,14 @@ class OfferRow(msgspec.Struct, frozen=True, kw_only=True):
     """As the usage rows name it; these five are the key."""
     vendor: str | None
     canonical_model: str | None
-    channel: str | None
+    price_channel: str | None
     seller: str | None
     list_model: str | None
     price_region: str | None
     price_tier: str | None
     context_variant: str | None
     effort: str | None
-    assumptions: str | None
+    price_assumptions: str | None
     """What was assumed on the way, each by its word; null is nothing."""
     unpriced_because: str | None
     """Why it has no rates at all; null where it has some."""
@@ -211,14 +211,14 @@ def _offer_row(offer: Offer, resolved: Resolved, spans: list[Span]) -> OfferRow:
         **offer._asdict(),
         vendor=resolved.vendor,
         canonical_model=resolved.canonical_model,
-        channel=resolved.channel,
+        price_channel=resolved.channel,
         seller=resolved.seller,
         list_model=resolved.list_model,
         price_region=resolved.region,
         price_tier=resolved.tier,
         context_variant=resolved.context_variant,
         effort=resolved.effort,
-        assumptions=None if is_own else ", ".join(resolved.assumed) or None,
+        price_assumptions=None if is_own else ", ".join(resolved.assumed) or None,
         unpriced_because=because,
     )
 

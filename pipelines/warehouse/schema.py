@@ -83,9 +83,9 @@ META_TABLES = {
         """
         source varchar not null, provider varchar, model varchar not null,
         service_tier varchar, region varchar, vendor varchar, canonical_model varchar,
-        channel varchar, seller varchar, list_model varchar, price_region varchar,
+        price_channel varchar, seller varchar, list_model varchar, price_region varchar,
         price_tier varchar, context_variant varchar, effort varchar,
-        assumptions varchar, unpriced_because varchar
+        price_assumptions varchar, unpriced_because varchar
         """,
     ),
     "meta.price_quotes": (
