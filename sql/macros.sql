@@ -310,3 +310,12 @@ create or replace macro main.reason_of(text) as
         )
     )[1]
 ;
+/*
+uuid_ms(id): the time that an id tells, in milliseconds since 1970, if it is a UUIDv7.
+*/
+create or replace macro main.uuid_ms(id) as
+    case
+        when regexp_full_match(id, '(?i)[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f-]{21}')
+        then cast('0x' || left(replace(id, '-', ''), 12) as bigint)
+    end
+;

@@ -2,9 +2,10 @@
 One row per stream whose first running totals are those of another thread, and thread.
 
 grain   source, stream_id, generation, like_session_id
-why     Old versions have no turn ids and, on resume, not even the parent's name: the
-        copied history shows only in its totals. With a named parent one equal
-        total is enough; without, two are asked for, of an older thread.
+why     Where copied turns have no ids, the copied history shows only in its totals. It
+        ends before the first turn that has an id. Where the header tells of a copy, one
+        equal total is enough; else two are asked for, and without a named parent (old
+        versions, on resume) of an older thread.
 */
 with
     firsts as (
@@ -19,6 +20,12 @@ with
         where counter is not null
         group by all
     ),
+    named_turns as (
+        select source, stream_id, generation, min(seq) as first_seq
+        from staging.turns
+        where turn_id is not null
+        group by all
+    ),
     pairs as (
         select
             heads.source,
@@ -28,7 +35,10 @@ with
             theirs.session_id as like_session_id,
             theirs.stream_id as like_id,
             theirs.generation as like_generation,
-            if(heads.parent_session_id is null, 2, 1) as asked_for
+            if(
+                heads.parent_session_id is null or not heads.has_copy, 2, 1
+            ) as asked_for,
+            coalesce(named_turns.first_seq, 9223372036854775807) as before_seq
         from core._thread_heads as heads
         inner join
             firsts as own
@@ -40,12 +50,16 @@ with
             on theirs.source = own.source
             and theirs.counter = own.counter
             and theirs.session_id <> own.session_id
+        left join
+            named_turns
+            on named_turns.source = heads.source
+            and named_turns.stream_id = heads.stream_id
+            and named_turns.generation = heads.generation
         where
-            not heads.has_turn_ids
-            and heads.replay_base is null
+            heads.replay_base is null
             and case
                 when heads.parent_session_id is not null
-                then theirs.session_id = heads.parent_session_id and heads.has_copy
+                then theirs.session_id = heads.parent_session_id
                 else
                     not heads.has_own_turn_ids
                     and (theirs.called_at, theirs.session_id)
@@ -94,6 +108,7 @@ with
             on own.source = pairs.source
             and own.stream_id = pairs.stream_id
             and own.generation = pairs.generation
+            and own.seq < pairs.before_seq
         inner join
             totals as theirs
             on theirs.source = pairs.source

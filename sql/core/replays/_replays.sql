@@ -8,45 +8,41 @@ why     A forked or spawned thread begins with a copy of its parent's history, s
         applies says where its own records begin:
         base     it refers to the other thread instead: nothing is copied;
         ordinal  its header says from which ordinal on it is its own;
-        turns    the first turn that the parent does not have; no turn shared:
-                 nothing was copied;
-        totals   no turn ids: see core._replay_runs;
-        burst    the parent is not here: what was written within a second.
+        turns    the first turn that the parent does not have;
+        totals   its totals are the parent's, or another thread's, up to there: see
+                 core._replay_runs; neither turn nor total shared: nothing was copied;
+        orphan   the parent is not here: see core._orphan_replays.
 */
 with
-    heads as (
-        select *, has_copy and not parent_is_here as is_orphan
-        from core._thread_heads
-        where replay_base is null
-    ),
+    heads as (select * from core._thread_heads where replay_base is null),
     records as (
-        select source, stream_id, generation, seq, ordinal, sent_at as written_at
+        select source, stream_id, generation, seq, ordinal
         from staging.messages
+        where ordinal is not null
         union all
-        select source, stream_id, generation, seq, ordinal, began_at as written_at
+        select source, stream_id, generation, seq, ordinal
         from staging.turns
+        where ordinal is not null
         union all
-        select source, stream_id, generation, seq, ordinal, called_at as written_at
+        select source, stream_id, generation, seq, ordinal
         from staging.usage
+        where ordinal is not null
     ),
-    by_record as (
+    by_ordinal as (
         select
             heads.source,
             heads.stream_id,
             heads.generation,
             min(records.seq) filter (
                 where records.ordinal >= heads.own_from_ordinal
-            ) as from_ordinal,
-            min(records.seq) filter (
-                where records.written_at > heads.head_at + interval 1 second
-            ) as after_burst
+            ) as own_from_seq
         from heads
         inner join
             records
             on records.source = heads.source
             and records.stream_id = heads.stream_id
             and records.generation = heads.generation
-        where heads.own_from_ordinal is not null or heads.is_orphan
+        where heads.own_from_ordinal is not null
         group by all
     ),
     by_totals as (
@@ -60,8 +56,7 @@ with
             heads.source,
             heads.stream_id,
             heads.generation,
-            min(own.seq) filter (where theirs.turn_id is null) as own_from_seq,
-            count(theirs.turn_id) as shared
+            min(own.seq) filter (where theirs.turn_id is null) as own_from_seq
         from heads
         inner join
             staging.turns as own
@@ -78,6 +73,7 @@ with
             and own.turn_id is not null
             and own.kind in ('context', 'started')
         group by all
+        having count(theirs.turn_id) > 0
     )
 
 select
@@ -89,32 +85,32 @@ select
     case
         when heads.own_from_ordinal is not null
         then 'ordinal'
-        when heads.has_turn_ids
+        when by_turn.source is not null
         then 'turns'
-        when by_totals.own_from_seq is not null
+        when by_totals.source is not null
         then 'totals'
-        else 'burst'
+        else 'orphan'
     end as rule,
     coalesce(
         case
-            when heads.own_from_ordinal is not null
-            then by_record.from_ordinal
-            when heads.has_turn_ids
+            rule
+            when 'ordinal'
+            then by_ordinal.own_from_seq
+            when 'turns'
             then by_turn.own_from_seq
-            else
-                coalesce(
-                    by_totals.own_from_seq,
-                    if(heads.is_orphan, by_record.after_burst, null)
-                )
+            when 'totals'
+            then by_totals.own_from_seq
+            else orphans.own_from_seq
         end,
         9223372036854775807
     ) as own_from_seq
 from heads
-left join by_record using (source, stream_id, generation)
+left join by_ordinal using (source, stream_id, generation)
 left join by_turn using (source, stream_id, generation)
 left join by_totals using (source, stream_id, generation)
+left join core._orphan_replays as orphans using (source, stream_id, generation)
 where
     heads.own_from_ordinal is not null
-    or by_turn.shared > 0
-    or by_totals.own_from_seq is not null
-    or (heads.parent_session_id is not null and heads.is_orphan)
+    or by_turn.source is not null
+    or by_totals.source is not null
+    or orphans.source is not null
