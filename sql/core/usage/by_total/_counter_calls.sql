@@ -33,6 +33,8 @@ with
                 then 'response record counts instead'
                 when steps.is_repeat
                 then 'total unchanged'
+                when steps.is_stale
+                then 'total written late'
                 when not steps.has_no_last and steps.is_zero
                 then 'no request behind it'
                 when
