@@ -50,10 +50,18 @@ with
     bases as (
         select distinct source, stream_id, built_on from totals where last_size > 0
     ),
+    judged as (
+        select totals.*, bases.built_on is not null as is_base
+        from totals
+        left join
+            bases
+            on bases.source = totals.source
+            and bases.stream_id = totals.stream_id
+            and bases.built_on = totals.total
+    ),
     falls as (
         select
-            totals.*,
-            bases.built_on is not null as is_base,
+            *,
             coalesce(
                 (
                     size = last_size
@@ -63,18 +71,11 @@ with
                         and size + 2 * last_size < lag(size) over walk
                     )
                 )
-                and lead(totals.built_on) over walk
-                is distinct from lag(total) over walk,
+                and lead(built_on) over walk is distinct from lag(total) over walk,
                 false
             ) as begins_anew
-        from totals
-        left join
-            bases
-            on bases.source = totals.source
-            and bases.stream_id = totals.stream_id
-            and bases.built_on = totals.total
-        window
-            walk as (partition by totals.source, totals.stream_id order by place, part)
+        from judged
+        window walk as (partition by source, stream_id order by place, part)
     ),
     eras as (
         select
