@@ -20,23 +20,23 @@ with
     ),
     bursts as (
         select
-            lines.*,
+            written.*,
             pauses.pause_seq,
             max(
                 if(
-                    lines.is_end and lines.seq is distinct from pauses.pause_seq,
-                    lines.seq,
+                    written.is_end and written.seq is distinct from pauses.pause_seq,
+                    written.seq,
                     0
                 )
-            ) over (partition by lines.source, lines.stream_id, lines.generation)
+            ) over (partition by written.source, written.stream_id, written.generation)
             as done_seq
-        from core._orphan_lines as lines
+        from core._orphan_lines as written
         left join
             pauses
-            on pauses.source = lines.source
-            and pauses.stream_id = lines.stream_id
-            and pauses.generation = lines.generation
-        where lines.seq <= coalesce(pauses.pause_seq, lines.seq)
+            on pauses.source = written.source
+            and pauses.stream_id = written.stream_id
+            and pauses.generation = written.generation
+        where written.seq <= coalesce(pauses.pause_seq, written.seq)
     ),
     by_burst as (
         select
@@ -77,21 +77,21 @@ with
     ),
     turns as (
         select
-            lines.source,
-            lines.stream_id,
-            lines.generation,
-            lines.seq,
-            uuid_ms(lines.turn_id) >= epoch_ms(lines.head_at) as is_younger,
-            max(if(theirs.turn_id is null, 0, lines.seq)) over (
-                partition by lines.source, lines.stream_id, lines.generation
+            written.source,
+            written.stream_id,
+            written.generation,
+            written.seq,
+            uuid_ms(written.turn_id) >= epoch_ms(written.head_at) as is_younger,
+            max(if(theirs.turn_id is null, 0, written.seq)) over (
+                partition by written.source, written.stream_id, written.generation
             ) as shared_seq
-        from core._orphan_lines as lines
+        from core._orphan_lines as written
         left join
             theirs
-            on theirs.source = lines.source
-            and theirs.session_id = lines.session_id
-            and theirs.turn_id = lines.turn_id
-        where lines.turn_id is not null
+            on theirs.source = written.source
+            and theirs.session_id = written.session_id
+            and theirs.turn_id = written.turn_id
+        where written.turn_id is not null
     ),
     by_turn as (
         select
