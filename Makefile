@@ -19,8 +19,8 @@ demo: $(READY)  ## load the shipped examples into a throw-away warehouse and sho
 	@$(BIN)/agentlake demo $(ARGS)
 ui: $(READY)  ## start Dagster on your warehouse
 	@$(BIN)/agentlake ui $(ARGS)
-notebook: $(READY)  ## open notebooks/usage.py on your warehouse (ARGS="-- --warehouse FILE": another)
-	@$(BIN)/marimo run notebooks/usage.py $(ARGS)
+notebook: $(READY)  ## open notebooks/usage.py on your warehouse (ARGS="--warehouse FILE": another)
+	@$(BIN)/agentlake notebook $(ARGS)
 
 test: $(READY)  ## run the fast tests, on all cores (ARGS="-k codex -x", ...)
 	@$(BIN)/pytest -q -n auto -m "not slow" $(ARGS)

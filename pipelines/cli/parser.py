@@ -69,6 +69,7 @@ def make_parser() -> ArgumentParser:
         _check_source,
         _demo,
         _ui,
+        _notebook,
         _service,
     ):
         add(commands)
@@ -348,6 +349,20 @@ def _ui(commands: _Commands) -> None:
     )
     parser.add_argument(
         "--port", type=_positive, default=3000, metavar="N", help="default 3000"
+    )
+
+
+def _notebook(commands: _Commands) -> None:
+    parser = _command(
+        commands,
+        "notebook",
+        "show the warehouse in pictures, in your browser, until Ctrl-C",
+        "It may stay open while loads go on. Only this machine can reach it.",
+        "notebook",
+        "notebook --port 4444",
+    )
+    parser.add_argument(
+        "--port", type=_positive, default=2718, metavar="N", help="default 2718"
     )
 
 

@@ -16,6 +16,7 @@ from agentlake.pipelines.warehouse.one_ui import PID, hold, lock_of
 
 HOST = "127.0.0.1"
 DEFINITIONS = "agentlake.pipelines.definitions"
+DEV = "agentlake.pipelines.orchestration.dev"
 # Its successor `dg dev` does not know our package mapping. As text: -W escapes it, and
 # naming the class would import Dagster.
 _SUPERSEDED = "ignore:Function `dev_command` is superseded"
@@ -26,7 +27,7 @@ DAGSTER_YAML = Path(__file__).resolve().parents[2] / "dagster_home" / "dagster.y
 def run(args: Namespace, settings: Settings, environ: Mapping[str, str]) -> int:
     """Become `dagster dev`; does not come back, unless another one is in the way."""
     _refuse_without_dagster()
-    _refuse_taken(args.port)
+    refuse_taken(args.port)
     home = dagster_home(settings, environ)
     url = f"http://{HOST}:{args.port}"
     hold(home / _HELD, "Dagster folder", url)
@@ -37,7 +38,7 @@ def run(args: Namespace, settings: Settings, environ: Mapping[str, str]) -> int:
         file=sys.stderr,
         flush=True,
     )
-    command = [sys.executable, "-m", "dagster", "dev", "-m", DEFINITIONS]
+    command = [sys.executable, "-m", DEV, "-m", DEFINITIONS]
     command += ["-h", HOST, "-p", str(args.port)]
     # A shell that starts us in the background ignores Ctrl-C for us, and Dagster would
     # inherit that and never stop.
@@ -90,7 +91,7 @@ def _refuse_without_dagster() -> None:
         raise UserError(msg)
 
 
-def _refuse_taken(port: int) -> None:
+def refuse_taken(port: int) -> None:
     """Dagster itself would start silently and serve nobody."""
     with socket.socket() as probe:
         if os.name == "posix":  # else a port that was just left counts as taken
