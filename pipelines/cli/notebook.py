@@ -1,4 +1,4 @@
-"""`agentlake notebook`: the warehouse in pictures, a page for this machine's browser."""
+"""`agentlake notebook`: the warehouse in pictures, in this machine's browser."""
 
 import os
 import sys
@@ -32,7 +32,8 @@ def run(args: Namespace, settings: Settings, environ: Mapping[str, str]) -> int:
         os.environ["AGENTLAKE_CONFIG"] = str(settings.config)
     pages = marimo.create_asgi_app(quiet=True).with_app(path="", root=str(NOTEBOOK))
     print(
-        f"{settings.warehouse} in pictures: http://{HOST}:{args.port} ; Ctrl-C stops it.",
+        f"{settings.warehouse} in pictures: http://{HOST}:{args.port}"
+        " (Ctrl-C stops it)",
         file=sys.stderr,
         flush=True,
     )
