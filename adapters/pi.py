@@ -17,14 +17,13 @@ Missing: which extension ran another pi (its session does not say so); git. Cost
 """
 
 from collections.abc import Iterable, Iterator
-from itertools import chain
 from pathlib import Path
 
 from agentlake.adapters.families.pi import entries, rules
 from agentlake.adapters.families.pi.rules import At
 from agentlake.adapters.sdk.contract import Options, Record, Reject, Stream
 from agentlake.adapters.sdk.roots import Root
-from agentlake.adapters.sdk.scan import files_below
+from agentlake.adapters.sdk.scan import files_below, folders_in, matching
 from agentlake.models.fact import Fact
 
 SOURCE = "pi"
@@ -52,14 +51,13 @@ def _files(root: str) -> Iterator[str]:
 
     Of a folder of sessions, those that bear the name of one.
     """
-    sessions, bare = Path(root, "sessions"), Path(root).glob("*.jsonl")
-    if sessions.is_dir():
-        below = files_below(str(sessions))
+    found = matching(root, "*.jsonl")
+    if folders_in(root, "sessions"):
+        below = files_below(f"{root}/sessions")
         yield from (path for path in below if path.endswith(".jsonl"))
-        found: Iterable[Path] = bare
     else:
-        found = chain(bare, Path(root).glob("*/*.jsonl"))
-    yield from (str(path) for path in found if rules.is_session_file(path.name))
+        found += matching(root, "*/*.jsonl")
+    yield from (path for path in found if rules.is_session_file(Path(path).name))
 
 
 def parse(record: Record) -> Iterable[Fact | Reject]:

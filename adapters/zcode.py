@@ -13,7 +13,6 @@ Missing: cost: none is stored. Lines below ~/.zcode/projects, which another read
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
 
 import msgspec
 from msgspec.structs import replace
@@ -31,6 +30,7 @@ from agentlake.adapters.sdk.contract import (
 )
 from agentlake.adapters.sdk.decode import Decoder
 from agentlake.adapters.sdk.roots import Root
+from agentlake.adapters.sdk.scan import is_file, matching
 from agentlake.models.compaction import Compaction
 from agentlake.models.fact import Fact
 from agentlake.models.link import Link
@@ -121,8 +121,7 @@ ATTEMPT, LINK, COMPACTED = Decoder(Attempt), Decoder(TaskLink), Decoder(Compacte
 def discover(root: str, options: Options) -> Iterator[Stream]:
     """The one database, or the one that is named."""
     del options
-    path = root if Path(root).is_file() else str(Path(root, _DATABASE))
-    if Path(path).is_file():
+    for path in [root] if is_file(root) else matching(root, _DATABASE):
         yield Stream(path=path, key=path, reader="sqlite")
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from agentlake.adapters.registry import adapters
 from agentlake.pipelines.ingest.changes import decide, record
 from agentlake.pipelines.ingest.disk import Disk
-from agentlake.pipelines.ingest.plan import SourcePlan
+from agentlake.pipelines.ingest.listing import SourcePlan
 
 BAR_S = 0.5
 _DAYS = 86_400

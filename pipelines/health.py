@@ -5,7 +5,7 @@ Only looks: agents' files are listed and stat-ed, the warehouse is read.
 
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import partial
@@ -15,10 +15,12 @@ import duckdb
 import msgspec
 
 from agentlake.adapters.registry import added, names
+from agentlake.adapters.sdk.contract import Adapter
 from agentlake.adapters.sdk.contract import Health as Told
 from agentlake.adapters.sdk.run import guarded
-from agentlake.errors import SourceError
-from agentlake.pipelines.ingest.plan import Found, SourcePlan, look
+from agentlake.adapters.sdk.scan import within
+from agentlake.pipelines.ingest.listing import SourcePlan
+from agentlake.pipelines.ingest.plan import Found, look
 from agentlake.pipelines.settings.settings import Settings
 from agentlake.pipelines.sync import plans
 from agentlake.pipelines.warehouse.connect import BusyError, Connection, reading
@@ -180,16 +182,20 @@ def _opened(warehouse: Path, health: Health) -> Iterator[Connection]:
 def _look(
     connection: Connection, plan: SourcePlan, one: SourceHealth, *, is_known: bool
 ) -> None:
-    one.found = bool(plan.roots) or not plan.adapter.ROOTS
+    one.found = plan.is_found
     one.roots = [str(root) for root in plan.roots]
     one.looked_in = list(plan.looked_in)
     periods = told(plan, one)
-    try:
-        found = look(connection, plan, load_id=0)
-    except SourceError as error:
-        one.problem = str(error)
-        return
+    found = look(connection, plan, load_id=0)
     one.streams_on_disk = found.streams
+    one.problem = "; ".join(found.listing.problems) or None
+    unseen = found.listing.unseen.items()
+    one.deferred += [Place(path, None, why) for path, why in unseen]
+    one.warnings += [
+        f"{path} leads out of its folders, to {real}, and is not followed. If history"
+        f" lies there, name its folder in sources.{one.source}.roots, too"
+        for path, real in found.listing.led_out.items()
+    ]
     if is_known:
         one.deferred += [Place(item.path, None, why) for item, why in found.unreadable]
         one.unloaded = unloaded(found, periods)
@@ -221,16 +227,12 @@ def unloaded(found: Found, periods: Mapping[str, int]) -> Unloaded:
 def told(plan: SourcePlan, one: SourceHealth) -> dict[str, int]:
     """What the adapter knows of its agent's habits; the clean-up period by folder."""
     periods: dict[str, int] = {}
-    tell = getattr(plan.adapter, "health", None)
-    if tell is None:
-        return periods
     for root in plan.roots:
-        said = None
         try:
-            (said,) = guarded(plan.adapter, partial(_one, tell, root))
-        except (SourceError, OSError) as error:
+            with within([str(it) for it in plan.roots]):
+                (said,) = guarded(plan.adapter, partial(_told_of, plan.adapter, root))
+        except Exception as error:  # noqa: BLE001 - an adapter of anyone's
             one.warnings.append(f"its health could not be asked: {error}")
-        if said is None:
             continue
         one.warnings += [f"{root}: {warning}" for warning in said.warnings]
         one.notes += [note for note in said.notes if note not in one.notes]
@@ -239,8 +241,9 @@ def told(plan: SourcePlan, one: SourceHealth) -> dict[str, int]:
     return periods
 
 
-def _one(tell: Callable[[str], Told], root: Path) -> list[Told]:
-    return [tell(str(root))]
+def _told_of(adapter: Adapter, root: Path) -> list[Told]:
+    tell = getattr(adapter, "health", None)
+    return [Told() if tell is None else tell(str(root))]
 
 
 def _ask(connection: Connection, one: SourceHealth) -> None:

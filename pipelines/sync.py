@@ -12,15 +12,17 @@ from pathlib import Path
 import msgspec
 
 from agentlake.adapters.registry import all_later
+from agentlake.adapters.sdk.contract import Adapter
 from agentlake.errors import UserError, did_you_mean
+from agentlake.pipelines.ingest.listing import SourcePlan, list_streams
 from agentlake.pipelines.ingest.loader import OnProgress, load
-from agentlake.pipelines.ingest.plan import Selects, SourcePlan
+from agentlake.pipelines.ingest.plan import Selects
 from agentlake.pipelines.ingest.replay import replay
 from agentlake.pipelines.ingest.report import LoadReport, SourceReport
 from agentlake.pipelines.ingest.write import record_load
 from agentlake.pipelines.prices.quotes import check, fingerprint
 from agentlake.pipelines.prices.update import prepare, update_quotes
-from agentlake.pipelines.settings.places import looked_in, resolve_roots
+from agentlake.pipelines.settings.places import look_for, looked_in
 from agentlake.pipelines.settings.settings import Settings
 from agentlake.pipelines.transform.comments import digest
 from agentlake.pipelines.transform.refresh import Refreshed, refresh
@@ -72,15 +74,23 @@ def plans(
             )
             raise UserError(msg)
     return [
-        SourcePlan(
-            adapter=adapter,
-            roots=resolve_roots(adapter.ROOTS, settings, name, environ),
-            looked_in=looked_in(adapter.ROOTS, settings, name, environ),
-            options=settings.source(name).options,
-        )
+        _plan(adapter, settings, name, environ)
         for name, adapter in known.items()
         if settings.source(name).enabled and (not sources or name in sources)
     ]
+
+
+def _plan(
+    adapter: Adapter, settings: Settings, name: str, environ: Mapping[str, str]
+) -> SourcePlan:
+    places = look_for(adapter.ROOTS, settings, name, environ)
+    return SourcePlan(
+        adapter=adapter,
+        roots=places.found,
+        unseen=places.unseen,
+        looked_in=looked_in(adapter.ROOTS, settings, name, environ),
+        options=settings.source(name).options,
+    )
 
 
 def check_source(name: str, known: Collection[str]) -> None:
@@ -215,7 +225,7 @@ def _store(connection: Connection, name: str, value: str) -> None:
 
 def _selected(found: Iterable[SourcePlan], selects: Selects) -> Iterable[bool]:
     for plan in found:
-        for stream in plan.streams():
+        for _, stream in list_streams(plan).streams:
             yield selects(stream)
 
 

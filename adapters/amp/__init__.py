@@ -31,6 +31,7 @@ from agentlake.adapters.sdk.contract import (
 )
 from agentlake.adapters.sdk.decode import Unreadable, encode, untyped
 from agentlake.adapters.sdk.roots import Root
+from agentlake.adapters.sdk.scan import folders_in, matching
 from agentlake.models.fact import Fact
 
 SOURCE = "amp"
@@ -47,9 +48,8 @@ PARSER_VERSION = 2
 def discover(root: str, options: Options) -> Iterator[Stream]:
     """Threads by their id; the list of prompts beside them is Amp's own business."""
     del options
-    for file in sorted(Path(root, "threads").glob("T-*.json")):
-        if file.is_file():
-            yield Stream(path=str(file), key=file.stem, reader="json_document")
+    for file in matching(root, "threads/T-*.json"):
+        yield Stream(path=file, key=Path(file).stem, reader="json_document")
 
 
 def explode(stream: Stream, data: bytes) -> Iterable[Keyed]:
@@ -161,7 +161,7 @@ def parse(record: Record) -> Iterable[Fact | Reject]:
 
 def health(root: str) -> Health:
     """What this folder no longer gets."""
-    if not Path(root, "threads").is_dir():
+    if not folders_in(root, "threads"):
         return Health()
     return Health(
         notes=("since the end of March 2026 Amp keeps threads on its server only",)

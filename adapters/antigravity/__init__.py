@@ -20,6 +20,7 @@ from pathlib import Path
 from agentlake.adapters.antigravity import facts
 from agentlake.adapters.sdk.contract import Options, Record, Reject, Stream, Table
 from agentlake.adapters.sdk.roots import Root
+from agentlake.adapters.sdk.scan import matching
 from agentlake.models.fact import Fact
 
 SOURCE = "antigravity"
@@ -49,12 +50,10 @@ _CONVERSATION = "(select data from trajectory_metadata_blob order by rowid limit
 def discover(root: str, options: Options) -> Iterator[Stream]:
     """The database of each conversation, and the list of what was typed."""
     del options
-    for path in sorted(map(str, Path(root).glob("conversations/*.db"))):
-        if Path(path).is_file():
-            yield Stream(path=path, key=path, reader="sqlite")
-    history = Path(root, "history.jsonl")
-    if history.is_file():
-        yield Stream(path=str(history), key=str(history))
+    for path in matching(root, "conversations/*.db"):
+        yield Stream(path=path, key=path, reader="sqlite")
+    for path in matching(root, "history.jsonl"):
+        yield Stream(path=path, key=path)
 
 
 def tables(stream: Stream) -> Sequence[Table]:

@@ -16,7 +16,6 @@ Missing: side calls (titles, web search and fetch), failed retries, the final ou
          Desktop from the Windows store: name its folder in the settings.
 """
 
-import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
@@ -36,7 +35,12 @@ from agentlake.adapters.sdk.contract import (
 )
 from agentlake.adapters.sdk.decode import untyped
 from agentlake.adapters.sdk.roots import Root
-from agentlake.adapters.sdk.scan import files_below
+from agentlake.adapters.sdk.scan import (
+    files_below,
+    folders_holding,
+    folders_in,
+    matching,
+)
 from agentlake.adapters.sdk.settings import said_in
 from agentlake.models.fact import Fact
 from agentlake.models.tool_result import Spill
@@ -90,30 +94,21 @@ def discover(root: str, options: Options) -> Iterator[Stream]:
     *.compact.tmp.*), are Claude Code's own business.
     """
     del options
-    folders = _desktop_folders(root) if Path(root).name == DESKTOP else [root]
-    streams = (stream for folder in folders for stream in _streams(Path(folder)))
+    folders: Iterable[str] = [root]
+    if Path(root).name == DESKTOP:
+        folders = folders_holding(root, "projects", _DESKTOP_DEPTH)
+    streams = (stream for folder in folders for stream in _streams(folder))
     yield from sorted(streams, key=lambda stream: stream.path)
 
 
-def _streams(folder: Path) -> Iterator[Stream]:
-    if (history := folder / "history.jsonl").is_file():
-        yield Stream(path=str(history), key=str(history))
-    for path in files_below(str(folder / "projects")):
+def _streams(folder: str) -> Iterator[Stream]:
+    for history in matching(folder, "history.jsonl"):
+        yield Stream(path=history, key=history)
+    for path in files_below(f"{folder}/projects"):
         if found := _FILE.fullmatch(path.replace("\\", "/")):
             whole = found["meta"] or found["spill"]
             reader: Reader = "document" if whole else "jsonl"
             yield Stream(path=path, key=path, reader=reader)
-
-
-def _desktop_folders(root: str) -> Iterator[str]:
-    """Folders whose `projects` is at most 8 levels down."""
-    top = root.rstrip(os.sep).count(os.sep)
-    for folder, below, _ in os.walk(root):
-        if "projects" in below:
-            yield folder
-            below.remove("projects")
-        if folder.count(os.sep) - top >= _DESKTOP_DEPTH - 1:
-            below.clear()
 
 
 @lru_cache(maxsize=4096)
@@ -166,7 +161,7 @@ def _of_row(record: Record, place: At) -> Iterable[Fact | Reject]:
 
 def health(root: str) -> Health:
     """Transcripts are deleted after 30 days, or what cleanupPeriodDays says."""
-    if not Path(root, "projects").is_dir():
+    if not folders_in(root, "projects"):
         return Health()
     days = said_in(Path(root, "settings.json"), "cleanupPeriodDays")
     is_told = isinstance(days, int | float) and not isinstance(days, bool)

@@ -14,7 +14,6 @@ Missing: models of older tasks are found by time in files beside the requests, w
          that the user saw: where it is gone, there are none.
 """
 
-import os
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -22,6 +21,7 @@ from pathlib import Path
 from agentlake.adapters.cline_family import sdk_sessions, tasks
 from agentlake.adapters.sdk.contract import Keyed, Options, Record, Reject, Stream
 from agentlake.adapters.sdk.roots import Root
+from agentlake.adapters.sdk.scan import folders_in, matching
 from agentlake.models.fact import Fact
 
 SOURCE = "cline_family"
@@ -72,33 +72,22 @@ def discover(root: str, options: Options) -> Iterator[Stream]:
     """The known files of each task and session; checkpoints are never listed."""
     del options
     found = [
-        path
-        for folder in _folders(Path(root, "tasks"))
-        for file in _TASK_FILES
-        if (path := folder / file).is_file()
+        file
+        for folder in folders_in(root, "tasks/*")
+        for name in _TASK_FILES
+        for file in matching(folder, name)
     ]
-    for folder in _folders(Path(root, "sessions")):
-        found += [file for file in folder.iterdir() if _is_session_file(file)]
-    if (listed := Path(root, "state", "taskHistory.json")).is_file():
-        found.append(listed)
-    for name in sorted(map(str, found)):
+    found += filter(_is_session_file, matching(root, "sessions/*/*.json"))
+    found += matching(root, "state/taskHistory.json")
+    for name in sorted(found):
         yield Stream(path=name, key=name, reader="json_document")
 
 
-def _folders(of: Path) -> list[Path]:
-    try:
-        with os.scandir(of) as entries:
-            return [Path(entry.path) for entry in entries if entry.is_dir()]
-    except OSError:
-        return []
-
-
-def _is_session_file(file: Path) -> bool:
+def _is_session_file(path: str) -> bool:
+    file = Path(path)
     name = _SESSION_FILE.fullmatch(file.name)
-    return (
-        name is not None
-        and (bool(name["messages"]) or name["name"] == file.parent.name)
-        and file.is_file()
+    return name is not None and (
+        bool(name["messages"]) or name["name"] == file.parent.name
     )
 
 

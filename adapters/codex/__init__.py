@@ -36,7 +36,7 @@ from agentlake.adapters.sdk.contract import (
     Table,
 )
 from agentlake.adapters.sdk.roots import Root
-from agentlake.adapters.sdk.scan import files_below
+from agentlake.adapters.sdk.scan import files_below, matching
 from agentlake.adapters.sdk.settings import said_in
 from agentlake.models.fact import Fact
 
@@ -101,11 +101,10 @@ def discover(root: str, options: Options) -> Iterator[Stream]:
                 key = f"{thread}@{path}"
             streams[key] = Stream(path=path, key=key, reader=reader)
     for name in ("history.jsonl", "session_index.jsonl"):
-        if (file := Path(root, name)).is_file():
-            streams[name] = Stream(path=str(file), key=str(file))
+        for path in matching(root, name):
+            streams[name] = Stream(path=path, key=path)
     if database := state.newest(root):
-        path = str(database)
-        streams[path] = Stream(path=path, key=path, reader="sqlite")
+        streams[database] = Stream(path=database, key=database, reader="sqlite")
     yield from sorted(streams.values(), key=lambda stream: stream.path)
 
 

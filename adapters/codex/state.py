@@ -14,6 +14,7 @@ import msgspec
 from agentlake.adapters.codex.where import Facts
 from agentlake.adapters.sdk.contract import Record, Reject, Table
 from agentlake.adapters.sdk.decode import Decoder
+from agentlake.adapters.sdk.scan import matching
 from agentlake.models.link import Link
 from agentlake.models.session import Session
 
@@ -73,12 +74,12 @@ class Edge(msgspec.Struct, frozen=True, gc=False):
 _thread, _edge = Decoder(Thread), Decoder(Edge)
 
 
-def newest(root: str) -> Path | None:
+def newest(root: str) -> str | None:
     """The database of the highest generation; older ones are what it was made from."""
     found = {
         int(matched[1]): path
-        for path in Path(root).glob("state_*.sqlite")
-        if (matched := _NAME.fullmatch(path.name)) and path.is_file()
+        for path in matching(root, "state_*.sqlite")
+        if (matched := _NAME.fullmatch(Path(path).name))
     }
     return found[max(found)] if found else None
 

@@ -36,7 +36,7 @@ from agentlake.adapters.sdk.contract import (
     Table,
 )
 from agentlake.adapters.sdk.roots import Root
-from agentlake.adapters.sdk.scan import files_below
+from agentlake.adapters.sdk.scan import files_below, matching
 from agentlake.models.fact import Fact
 
 SOURCE = "copilot_cli"
@@ -58,6 +58,7 @@ _FILE = re.compile(
     """,
     re.VERBOSE,
 )
+_FOLDERS = ("history-session-state", "otel", "session-state")
 READERS: dict[str, Reader] = {
     "yaml": "document",
     "history": "json_document",
@@ -91,7 +92,8 @@ def discover(root: str, options: Options) -> Iterator[Stream]:
     Of a session that has a log in both layouts, the older is named apart.
     """
     del options
-    for path in files_below(root):
+    files = [file for name in _FOLDERS for file in files_below(f"{root}/{name}")]
+    for path in sorted([*files, *matching(root, "session-store.db")]):
         found = _FILE.fullmatch(os.path.relpath(path, root).replace("\\", "/"))
         if found is None:
             continue

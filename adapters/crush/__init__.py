@@ -21,6 +21,7 @@ from agentlake.adapters.crush import facts
 from agentlake.adapters.crush.format import MESSAGE, SESSION
 from agentlake.adapters.sdk.contract import Options, Record, Reject, Stream, Table
 from agentlake.adapters.sdk.roots import Listed, Root
+from agentlake.adapters.sdk.scan import matching
 from agentlake.models.fact import Fact
 
 SOURCE = "crush"
@@ -45,9 +46,9 @@ _OF_CHILDREN = """(
 def discover(root: str, options: Options) -> Iterator[Stream]:
     """The database of a project; the root is the project or where it keeps its data."""
     del options
-    for path in (Path(root, ".crush", "crush.db"), Path(root, "crush.db")):
-        if path.is_file():
-            yield Stream(path=str(path), key=str(path), reader="sqlite")
+    for name in (".crush/crush.db", "crush.db"):
+        for path in matching(root, name):
+            yield Stream(path=path, key=path, reader="sqlite")
 
 
 def tables(stream: Stream) -> Sequence[Table]:

@@ -37,7 +37,7 @@ from agentlake.adapters.sdk.contract import (
     Table,
 )
 from agentlake.adapters.sdk.roots import Root
-from agentlake.adapters.sdk.scan import files_below
+from agentlake.adapters.sdk.scan import files_below, folders_in, matching
 from agentlake.models.fact import Fact
 
 SOURCE = "cursor"
@@ -73,30 +73,25 @@ def discover(root: str, options: Options) -> Iterator[Stream]:
 
 
 def _of_user_folder(root: str) -> Iterator[tuple[str, str, Reader]]:
-    for database in _files(root, "globalStorage/state.vscdb"):
+    for database in matching(root, "globalStorage/state.vscdb"):
         yield database, database, "sqlite"
-    for about in _files(root, "workspaceStorage/*/workspace.json"):
-        database = str(Path(about).with_name("state.vscdb"))
-        if os.path.isfile(database):  # noqa: PTH113
+    for about in matching(root, "workspaceStorage/*/workspace.json"):
+        for database in matching(str(Path(about).parent), "state.vscdb"):
             yield database, database, "own"
 
 
 def _of_command_line(root: str) -> Iterator[tuple[str, str, Reader]]:
-    for database in _files(root, "ai-tracking/ai-code-tracking.db"):
+    for database in matching(root, "ai-tracking/ai-code-tracking.db"):
         yield database, database, "sqlite"
-    for database in _files(root, "chats/*/*/store.db"):
+    for database in matching(root, "chats/*/*/store.db"):
         yield database, f"chat/{Path(database).parent.name}", "own"
-    for file in _files(root, "chats/*/*/meta.json"):
+    for file in matching(root, "chats/*/*/meta.json"):
         yield file, f"about/{Path(file).parent.name}", "json_document"
-    for folder in Path(root).glob("projects/*/agent-transcripts"):
-        for file in files_below(str(folder)):
+    for folder in folders_in(root, "projects/*/agent-transcripts"):
+        for file in files_below(folder):
             session, suffix = os.path.splitext(os.path.basename(file))  # noqa: PTH119, PTH122
             if suffix in TRANSCRIPTS:
                 yield file, f"transcript/{session}{suffix}", TRANSCRIPTS[suffix]
-
-
-def _files(root: str, pattern: str) -> list[str]:
-    return [str(path) for path in Path(root).glob(pattern) if path.is_file()]
 
 
 def tables(stream: Stream) -> Sequence[Table]:

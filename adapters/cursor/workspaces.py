@@ -9,6 +9,7 @@ from agentlake.adapters.cursor.format import EDITOR, KEPT, WORKSPACE, Kept, Tab
 from agentlake.adapters.sdk.contract import Chunk, Keyed, Record, Reject
 from agentlake.adapters.sdk.decode import Unreadable, encode, untyped
 from agentlake.adapters.sdk.readers import live
+from agentlake.adapters.sdk.scan import beside
 from agentlake.adapters.sdk.values import file_path
 from agentlake.models.block import Block
 from agentlake.models.fact import Fact
@@ -59,9 +60,10 @@ def _page(
 
 
 def _folder(database: Path) -> str | None:
+    data = beside(database.parent / "workspace.json")
     try:
-        told = untyped((database.parent / "workspace.json").read_bytes())
-    except (OSError, Unreadable):
+        told = untyped(data) if data is not None else None
+    except Unreadable:
         return None
     known = told if isinstance(told, dict) else {}
     place = known.get("folder") or known.get("workspace")

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TypeAlias
 
 import msgspec
@@ -10,6 +9,8 @@ import msgspec
 from agentlake.adapters.droid.format import SEEN, Line, Settings
 from agentlake.adapters.sdk.contract import Reject
 from agentlake.adapters.sdk.decode import encode, untyped
+from agentlake.adapters.sdk.files import content, open_plain
+from agentlake.adapters.sdk.scan import is_file
 from agentlake.models.fact import Fact
 from agentlake.models.usage import Usage
 
@@ -28,8 +29,8 @@ def seen(path: str) -> bytes:
 
     Raises OSError, and Unreadable for settings that are half written.
     """
-    settings = untyped(Path(path).read_bytes())
-    transcript = Path(path.removesuffix(".settings.json") + ".jsonl")
+    settings = untyped(content(path))
+    transcript = path.removesuffix(".settings.json") + ".jsonl"
     head, tail = _ends(transcript)
     lines = [line for line in map(_line, reversed(tail)) if line]
     times = (line.timestamp for line in lines if line.type == "message")
@@ -43,11 +44,11 @@ def seen(path: str) -> bytes:
     return encode(found)
 
 
-def _ends(transcript: Path) -> tuple[list[bytes], list[bytes]]:
+def _ends(transcript: str) -> tuple[list[bytes], list[bytes]]:
     """The first lines of a transcript, unless they are among the last, and the last."""
-    if not transcript.is_file():
+    if not is_file(transcript):
         return [], []
-    with transcript.open("rb") as file:
+    with open_plain(transcript) as file:
         size = file.seek(0, 2)
         file.seek(max(0, size - _PART))
         tail = file.read().split(b"\n")
@@ -67,9 +68,9 @@ def _reminded(data: bytes) -> str | None:
     """The model that a reminder in a message names, the last one."""
     if b"Model:" not in data or (line := _line(data)) is None or line.message is None:
         return None
-    content = line.message.content or []
+    parts = line.message.content or []
     texts = (
-        [content] if isinstance(content, str) else [part.text or "" for part in content]
+        [parts] if isinstance(parts, str) else [part.text or "" for part in parts]
     )
     named = [
         model

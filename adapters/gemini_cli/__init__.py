@@ -33,7 +33,7 @@ from agentlake.adapters.sdk.contract import (
 )
 from agentlake.adapters.sdk.readers import json_document
 from agentlake.adapters.sdk.roots import Root
-from agentlake.adapters.sdk.scan import files_below
+from agentlake.adapters.sdk.scan import files_below, folders_in
 from agentlake.adapters.sdk.settings import days, said_in
 from agentlake.models.fact import Fact
 
@@ -116,7 +116,7 @@ def parse(record: Record) -> Iterable[Fact | Reject]:
 
 def health(root: str) -> Health:
     """Chats are deleted after 30 days, or what general.sessionRetention says."""
-    if not Path(root, "tmp").is_dir():
+    if not folders_in(root, "tmp"):
         return Health()
     said = said_in(Path(root, "settings.json"), "general", "sessionRetention")
     said = said if isinstance(said, dict) else {}

@@ -23,7 +23,7 @@ from agentlake.adapters.goose import facts
 from agentlake.adapters.goose.format import HEAD, LEDGER, LINE, MESSAGE
 from agentlake.adapters.sdk.contract import Options, Record, Reject, Stream, Table
 from agentlake.adapters.sdk.roots import Root
-from agentlake.adapters.sdk.scan import files_below
+from agentlake.adapters.sdk.scan import folders_in, matching
 from agentlake.models.fact import Fact
 
 SOURCE = "goose"
@@ -43,15 +43,14 @@ PARSER_VERSION = 2
 def discover(root: str, options: Options) -> Iterator[Stream]:
     """The database and the files of older versions; a backup of it is no stream."""
     del options
-    folders = (Path(root, "data", "sessions"), Path(root, "sessions"))
-    folder = next((one for one in folders if one.is_dir()), None)
-    for path in map(Path, files_below(str(folder)) if folder else ()):
-        if path.parent != folder:
-            continue
-        if path.name == "sessions.db":
-            yield Stream(path=str(path), key=str(path), reader="sqlite")
-        elif path.suffix == ".jsonl":
-            yield Stream(path=str(path), key=path.stem)
+    folders = [*folders_in(root, "data/sessions"), *folders_in(root, "sessions")]
+    for folder in folders[:1]:
+        files = matching(folder, "*.jsonl")
+        for path in sorted([*files, *matching(folder, "sessions.db")]):
+            if path.endswith(".jsonl"):
+                yield Stream(path=path, key=Path(path).stem)
+            else:
+                yield Stream(path=path, key=path, reader="sqlite")
 
 
 def tables(stream: Stream) -> Sequence[Table]:

@@ -18,12 +18,12 @@ Missing: whether a gateway's totals of a session that goes on after a compressio
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
 
 from agentlake.adapters.hermes import facts
 from agentlake.adapters.hermes.format import MESSAGE, SESSION, SPENT
 from agentlake.adapters.sdk.contract import Options, Record, Reject, Stream, Table
 from agentlake.adapters.sdk.roots import Root
+from agentlake.adapters.sdk.scan import matching
 from agentlake.models.fact import Fact
 
 SOURCE = "hermes"
@@ -34,10 +34,9 @@ PARSER_VERSION = 2
 def discover(root: str, options: Options) -> Iterator[Stream]:
     """The database of each profile; copies made for repair have other names."""
     del options
-    found = [Path(root, "state.db"), *Path(root, "profiles").glob("*/state.db")]
-    for path in sorted(map(str, found)):
-        if Path(path).is_file():
-            yield Stream(path=path, key=path, reader="sqlite")
+    found = matching(root, "state.db") + matching(root, "profiles/*/state.db")
+    for path in sorted(found):
+        yield Stream(path=path, key=path, reader="sqlite")
 
 
 def tables(stream: Stream) -> Sequence[Table]:

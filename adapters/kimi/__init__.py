@@ -36,7 +36,7 @@ from agentlake.adapters.sdk.contract import (
 )
 from agentlake.adapters.sdk.decode import encode, untyped
 from agentlake.adapters.sdk.roots import Root
-from agentlake.adapters.sdk.scan import files_below
+from agentlake.adapters.sdk.scan import files_below, matching
 from agentlake.models.fact import Fact
 
 SOURCE = "kimi"
@@ -98,9 +98,8 @@ def discover(root: str, options: Options) -> Iterator[Stream]:
     """
     del options
     keys = set[str]()
-    index = Path(root, "session_index.jsonl")
-    if index.is_file():
-        yield Stream(path=str(index), key=str(index))
+    for path in matching(root, "session_index.jsonl"):
+        yield Stream(path=path, key=path)
     for path in files_below(str(Path(root, "sessions"))):
         if (place := _place(path)) is None:
             continue

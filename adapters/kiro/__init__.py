@@ -35,7 +35,7 @@ from agentlake.adapters.sdk.contract import (
     Table,
 )
 from agentlake.adapters.sdk.roots import Root
-from agentlake.adapters.sdk.scan import files_below
+from agentlake.adapters.sdk.scan import files_below, matching
 from agentlake.models.fact import Fact
 
 SOURCE = "kiro"
@@ -93,7 +93,7 @@ _DOCUMENTS = {
 def discover(root: str, options: Options) -> Iterator[Stream]:
     """The database, the newer sessions, what the IDE keeps; lists are no stream."""
     del options
-    found = [str(Path(root, "data.sqlite3"))]
+    found = matching(root, "data.sqlite3")
     if Path(root).name == "kiro.kiroagent":
         found = files_below(root)
     else:
@@ -101,8 +101,7 @@ def discover(root: str, options: Options) -> Iterator[Stream]:
     for path in sorted(found):
         kind, _ = _place(path)
         if kind == "database":
-            if Path(path).is_file():
-                yield Stream(path=path, key=path, reader="sqlite")
+            yield Stream(path=path, key=path, reader="sqlite")
         elif kind:
             reader: Reader = "jsonl" if kind.endswith("line") else "json_document"
             yield Stream(path=path, key=path, reader=reader)
@@ -146,7 +145,7 @@ def parse(record: Record) -> Iterable[Fact | Reject]:
 
 def health(root: str) -> Health:
     """What the older stores forget."""
-    if not Path(root, "data.sqlite3").is_file():
+    if not matching(root, "data.sqlite3"):
         return Health()
     return Health(
         notes=(

@@ -35,6 +35,7 @@ from agentlake.adapters.sdk.contract import (
     Table,
 )
 from agentlake.adapters.sdk.roots import Root
+from agentlake.adapters.sdk.scan import folders_in, matching
 from agentlake.models.fact import Fact
 
 SOURCE = "openclaw"
@@ -55,36 +56,32 @@ def discover(root: str, options: Options) -> Iterator[Stream]:
     """Transcripts by agent and session, their archives by name, indexes, databases."""
     del options
     streams: list[Stream] = []
-    for agent in _folders(Path(root, "agents")):
+    places: tuple[tuple[str, Reader], ...] = (
+        ("sessions/sessions.json", "json_document"),
+        (f"agent/{_DATABASE}", "sqlite"),
+    )
+    for agent in folders_in(root, "agents/*"):
         streams += _transcripts(agent)
-        for path in sorted((agent / "sessions" / "cold").glob("*.jsonl.zst")):
-            key = f"{agent.name}/cold/{path.name}"
-            streams.append(Stream(path=str(path), key=key, reader="document"))
-        places: tuple[tuple[Path, Reader], ...] = (
-            (agent / "sessions" / "sessions.json", "json_document"),
-            (agent / "agent" / _DATABASE, "sqlite"),
-        )
-        for path, reader in places:
-            if path.is_file():
-                streams.append(Stream(path=str(path), key=str(path), reader=reader))
+        for path in matching(agent, "sessions/cold/*.jsonl.zst"):
+            key = f"{Path(agent).name}/cold/{Path(path).name}"
+            streams.append(Stream(path=path, key=key, reader="document"))
+        for name, reader in places:
+            for path in matching(agent, name):
+                streams.append(Stream(path=path, key=path, reader=reader))
     yield from sorted(streams, key=lambda stream: stream.path)
 
 
-def _folders(top: Path) -> list[Path]:
-    return sorted(path for path in top.glob("*") if path.is_dir())
-
-
-def _transcripts(agent: Path) -> Iterator[Stream]:
+def _transcripts(agent: str) -> Iterator[Stream]:
     """The live file of a session has its id as key; without one, its first archive."""
     named = [
         (path, session)
-        for path in (agent / "sessions").glob("*")
-        if (session := session_of(path.name)) and path.is_file()
+        for path in map(Path, matching(agent, "sessions/*"))
+        if (session := session_of(path.name))
     ]
     known: set[str] = set()
     for path, session in sorted(named, key=lambda it: (len(it[0].name), it[0].name)):
-        key = f"{agent.name}/{session}"
-        key = f"{agent.name}/{path.name}" if key in known else key
+        key = f"{Path(agent).name}/{session}"
+        key = f"{Path(agent).name}/{path.name}" if key in known else key
         known.add(key)
         yield Stream(path=str(path), key=key)
 

@@ -35,6 +35,7 @@ from agentlake.adapters.sdk.decode import Unreadable
 from agentlake.adapters.sdk.readers import document, jsonl
 from agentlake.adapters.sdk.readers.chunks import chunks
 from agentlake.adapters.sdk.run import facts_of, line_key, misfit
+from agentlake.adapters.sdk.scan import within
 from agentlake.adapters.sdk.splice import spans
 from agentlake.models.fact import Fact
 
@@ -48,8 +49,9 @@ _DAMAGED = b'{"type": "assistant", "message": {"id": "m\xff'
 def streams_of(
     adapter: Adapter, root: Path, options: Options | None = None
 ) -> list[Stream]:
-    """What the adapter finds below a root."""
-    return list(adapter.discover(str(root), options or {}))
+    """What the adapter finds below a root, within which links stay."""
+    with within([str(root)] if adapter.ROOTS else []):
+        return list(adapter.discover(str(root), options or {}))
 
 
 def records_of(adapter: Adapter, stream: Stream) -> Iterator[Record]:

@@ -13,6 +13,7 @@ from typing import Protocol, TypeVar
 import msgspec
 import xxhash
 
+from agentlake.adapters.sdk import pointer
 from agentlake.adapters.sdk.contract import Record, Reject
 from agentlake.adapters.sdk.decode import Unreadable
 from agentlake.adapters.sdk.splice import spans
@@ -88,6 +89,8 @@ def line_key(data: bytes) -> str:
 def _said_of(adapter: Parses, record: Record) -> tuple[list[Fact], list[Reject]]:
     facts: list[Fact] = []
     rejects: list[Reject] = []
+    if pointer.size(record.data):
+        return facts, [Reject(pointer.REASON)]
     file = getattr(adapter, "__file__", None) or _OWN
     is_added = not file.startswith(_OWN)
     try:
@@ -102,7 +105,9 @@ def _said_of(adapter: Parses, record: Record) -> tuple[list[Fact], list[Reject]]
                 rejects.append(found)
     except Unreadable as error:
         rejects.append(Reject(str(error)))
-    except Exception as error:  # noqa: BLE001 - the module says why
+    except MemoryError:  # no fault of the record's: it is read again later
+        raise
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - the module says why
         if is_added:
             reason = f"{place_of_error(error, file)} (in parse)"
         else:
@@ -129,9 +134,9 @@ def guarded(adapter: object, make: Callable[[], Iterable[T]]) -> Iterator[T]:
     file = getattr(adapter, "__file__", None) or ""
     try:
         yield from make()
-    except (OSError, EOFError, Unreadable, SourceError):
+    except (OSError, EOFError, MemoryError, Unreadable, SourceError):
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         if type(error).__module__ in ("sqlite3", "backports.zstd", "compression.zstd"):
             raise
         raise SourceError(place_of_error(error, file)) from error

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from agentlake.adapters.sdk.decode import Unreadable, untyped
+from agentlake.adapters.sdk.scan import beside
 
-_MOST_BYTES = 1 << 20
 _PERIOD = re.compile(r"(\d{1,6})([hdwm])")
 _DAYS = {"h": 1 / 24, "d": 1, "w": 7, "m": 30}
 
@@ -21,12 +21,13 @@ def said_in(path: Path, *names: str) -> Any:
 
     None if it has none.
     """
+    data = beside(path)
+    if data is None:
+        return None
     try:
-        with path.open("rb") as file:
-            data = file.read(_MOST_BYTES)
         is_toml = path.suffix == ".toml"
         value = tomllib.loads(data.decode()) if is_toml else untyped(data)
-    except (OSError, ValueError, Unreadable):
+    except (ValueError, RecursionError, Unreadable):
         return None
     for name in names:
         value = value.get(name) if isinstance(value, dict) else None

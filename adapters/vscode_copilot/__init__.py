@@ -16,7 +16,6 @@ Missing: tokens of inline completions. Logs and traces are off unless asked for,
          pruned. The transcripts beside them repeat the texts and are not read.
 """
 
-import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -35,6 +34,7 @@ from agentlake.adapters.sdk.contract import (
 from agentlake.adapters.sdk.decode import Unreadable, encode, untyped
 from agentlake.adapters.sdk.readers import json_document
 from agentlake.adapters.sdk.roots import Root
+from agentlake.adapters.sdk.scan import beside, folders_in, matching
 from agentlake.adapters.sdk.values import file_path
 from agentlake.adapters.vscode_copilot import calls, chats
 from agentlake.adapters.vscode_copilot.changes import replayed
@@ -66,6 +66,10 @@ ROOTS = (
     ),
 )
 
+_USERS = ("user-data/User", *(f"{name}/User" for name in _EDITORS))
+"""The folders of a user in what the variables of VS Code name."""
+_LOGS = "GitHub.copilot-chat/debug-logs/*/*.jsonl"
+_TRACES = "globalStorage/github.copilot-chat/agent-traces.db"
 _CHATS = ("emptyWindowChatSessions", "transferredChatSessions")
 _LOG = re.compile(r".*/debug-logs/(?P<session>[^/]+)/[^/]+\.jsonl", re.DOTALL)
 
@@ -74,45 +78,27 @@ def discover(root: str, options: Options) -> Iterator[Stream]:
     """Chats, and what tells their calls; of a chat in both formats the newer one."""
     del options
     found: dict[str, Reader] = {}
-    for user in _user_folders(Path(root)):
+    for user in (root, *(it for name in _USERS for it in folders_in(root, name))):
         found |= _below(user)
     for path in sorted(found):
         yield Stream(path=path, key=path, reader=found[path])
 
 
-def _user_folders(root: Path) -> list[Path]:
-    """The folder itself, or those in what the variables of VS Code name."""
-    inner = [root / "user-data" / "User", *(root / name / "User" for name in _EDITORS)]
-    return [root, *(folder for folder in inner if folder.is_dir())]
-
-
-def _below(user: Path) -> dict[str, Reader]:
+def _below(user: str) -> dict[str, Reader]:
     found: dict[str, Reader] = {}
-    for workspace in _entries(user / "workspaceStorage"):
-        found |= dict.fromkeys(_chats(workspace / "chatSessions"), "own")
-        for folder in _entries(workspace / "GitHub.copilot-chat" / "debug-logs"):
-            lines = (file for file in _entries(folder) if file.suffix == ".jsonl")
-            found |= dict.fromkeys(map(str, lines), "jsonl")
+    for folder in folders_in(user, "workspaceStorage/*/chatSessions"):
+        found |= dict.fromkeys(_chats(folder), "own")
     for name in _CHATS:
-        found |= dict.fromkeys(_chats(user / "globalStorage" / name), "own")
-    traces = user / "globalStorage" / "github.copilot-chat" / "agent-traces.db"
-    if traces.is_file():
-        found[str(traces)] = "sqlite"
-    return found
+        for folder in folders_in(user, f"globalStorage/{name}"):
+            found |= dict.fromkeys(_chats(folder), "own")
+    found |= dict.fromkeys(matching(user, f"workspaceStorage/*/{_LOGS}"), "jsonl")
+    return found | dict.fromkeys(matching(user, _TRACES), "sqlite")
 
 
-def _chats(folder: Path) -> list[str]:
-    files = [one for one in _entries(folder) if one.suffix in (".json", ".jsonl")]
-    logs = {one.stem for one in files if one.suffix == ".jsonl"}
-    return [str(one) for one in files if one.suffix == ".jsonl" or one.stem not in logs]
-
-
-def _entries(folder: Path) -> list[Path]:
-    try:
-        with os.scandir(folder) as entries:
-            return [Path(entry.path) for entry in entries]
-    except OSError:
-        return []
+def _chats(folder: str) -> list[str]:
+    """The files of chats; of one that is there in both formats, the log."""
+    logs = matching(folder, "*.jsonl")
+    return logs + [one for one in matching(folder, "*.json") if f"{one}l" not in logs]
 
 
 def read(stream: Stream, cursor: Any, options: Options) -> Iterator[Chunk]:
@@ -126,9 +112,10 @@ def read(stream: Stream, cursor: Any, options: Options) -> Iterator[Chunk]:
 
 def _folder(chat: Path) -> str | None:
     """The folder that the chat's window had open; written before its first chat."""
+    data = beside(chat.parent.parent / "workspace.json")
     try:
-        told = untyped((chat.parent.parent / "workspace.json").read_bytes())
-    except (OSError, Unreadable):
+        told = untyped(data) if data is not None else None
+    except Unreadable:
         return None
     known = told if isinstance(told, dict) else {}
     place = known.get("folder") or known.get("workspace")

@@ -18,7 +18,6 @@ Missing: what a tool answered, but for the output of commands while the terminal
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
 
 from agentlake.adapters.sdk.contract import (
     Health,
@@ -29,6 +28,7 @@ from agentlake.adapters.sdk.contract import (
     Table,
 )
 from agentlake.adapters.sdk.roots import Root
+from agentlake.adapters.sdk.scan import matching
 from agentlake.adapters.warp import facts, talk
 from agentlake.adapters.warp.format import (
     BLOCK_ROW,
@@ -76,9 +76,9 @@ _FIRST_DIRECTORY = """(
 def discover(root: str, options: Options) -> Iterator[Stream]:
     """The terminal's database and that of its text edition."""
     del options
-    for path in (Path(root, "tui", "warp.sqlite"), Path(root, "warp.sqlite")):
-        if path.is_file():
-            yield Stream(path=str(path), key=str(path), reader="sqlite")
+    for name in ("tui/warp.sqlite", "warp.sqlite"):
+        for path in matching(root, name):
+            yield Stream(path=path, key=path, reader="sqlite")
 
 
 def tables(stream: Stream) -> Sequence[Table]:

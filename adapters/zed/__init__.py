@@ -17,10 +17,10 @@ Missing: times of messages: a thread has only that of its creation and of its la
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
 
 from agentlake.adapters.sdk.contract import Options, Record, Reject, Stream, Table
 from agentlake.adapters.sdk.roots import Root
+from agentlake.adapters.sdk.scan import matching
 from agentlake.adapters.zed import facts
 from agentlake.adapters.zed.document import thread_of
 from agentlake.adapters.zed.format import ROW
@@ -44,9 +44,8 @@ PARSER_VERSION = 2
 def discover(root: str, options: Options) -> Iterator[Stream]:
     """The one database."""
     del options
-    path = Path(root, "threads", "threads.db")
-    if path.is_file():
-        yield Stream(path=str(path), key=str(path), reader="sqlite")
+    for path in matching(root, "threads/threads.db"):
+        yield Stream(path=path, key=path, reader="sqlite")
 
 
 def tables(stream: Stream) -> Sequence[Table]:

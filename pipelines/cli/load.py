@@ -53,6 +53,7 @@ def run(args: Namespace, settings: Settings, environ: Mapping[str, str]) -> int:
         print(as_table(result.report.sources.values(), settings.home))
         print_summary(result)
     print_deferred(result.report)
+    print_led_out(result.report)
     print_left_out(result.report)
     fine = (
         result.report.complete
@@ -165,6 +166,14 @@ def print_deferred(report: LoadReport) -> None:
         print(f"... and {more:,} more: `agentlake doctor`", file=sys.stderr)
 
 
+def print_led_out(report: LoadReport) -> None:
+    """Each link that leads out of its agent's folders; to stderr."""
+    for one in report.sources.values():
+        for path, real in one.led_out[:_MOST_SHOWN]:
+            text = clean(f"{one.source} {path} leads out of its folders, to {real}")
+            print(f"{text}\n  not followed: `agentlake doctor`", file=sys.stderr)
+
+
 def print_left_out(report: LoadReport) -> None:
     """Each adapter that could not be used, and where it is broken; to stderr."""
     for one in report.sources.values():
@@ -185,6 +194,7 @@ def as_json(result: SyncResult, settings: Settings) -> str:
     for one in report.sources.values():
         said = msgspec.to_builtins(one)
         said["deferred"] = [{"path": path, "reason": why} for path, why in one.deferred]
+        said["led_out"] = [{"path": path, "to": to} for path, to in one.led_out]
         said["looked_in"] = list(one.looked_in)
         said["seconds"] = round(one.seconds, 3)
         sources.append(said)

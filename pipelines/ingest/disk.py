@@ -15,8 +15,8 @@ import msgspec
 import xxhash
 
 from agentlake.adapters.sdk.contract import Stream
-from agentlake.adapters.sdk.scan import is_folder
-from agentlake.pipelines.ingest.plan import SourcePlan, streams_on_disk
+from agentlake.adapters.sdk.scan import folders_below, folders_in, within
+from agentlake.pipelines.ingest.listing import SourcePlan, list_streams
 from agentlake.pipelines.ingest.signature import Signature, signature_of
 
 FROZEN_AFTER_S = 86_400.0
@@ -75,10 +75,7 @@ class _Entry(msgspec.Struct, gc=False):
 
 
 class Disk:
-    """One source's part of the disk, remembered from one look to the next.
-
-    Listing may raise OSError; then nothing is remembered wrongly.
-    """
+    """One source's part of the disk, remembered from one look to the next."""
 
     def __init__(self, plan: SourcePlan) -> None:
         self.plan = plan
@@ -144,10 +141,11 @@ class Disk:
 
     def _list(self, now: float) -> set[int]:
         """List all names again; those that are new or lie elsewhere now."""
-        folders = {path: _mtime(path) for path in self._below()}  # before listing
+        with within([str(root) for root in self.plan.roots]):
+            folders = {path: _mtime(path) for path in self._below()}  # before listing
         entries: dict[int, _Entry] = {}
         new: set[int] = set()
-        for path, stream in streams_on_disk(self.plan):
+        for path, stream in list_streams(self.plan).streams:
             name = name_of(self._source, stream.key)
             known = self._entries.get(name)
             if known is None or known.path != path:
@@ -180,12 +178,11 @@ class Disk:
         holding = {path.rpartition(os.sep)[0] + os.sep for path in self._names}
         for root in self.plan.roots:
             yield str(root)
-            for entry in _folders_in(str(root)):
-                child = entry.path
+            for child in folders_in(str(root)):
                 yield child
                 below = child + os.sep
                 if not holding or any(path.startswith(below) for path in holding):
-                    yield from _folders_below(child)
+                    yield from folders_below(child)
 
     def _stat(self, name: int, hot_since: float) -> None:
         entry = self._entries.get(name)
@@ -236,25 +233,3 @@ def _mtime(folder: str) -> int:
         return os.stat(folder).st_mtime_ns  # noqa: PTH116 - by the thousand
     except OSError:
         return 0
-
-
-def _folders_in(folder: str) -> list["os.DirEntry[str]"]:
-    try:
-        with os.scandir(folder) as found:
-            return [entry for entry in found if is_folder(entry)]
-    except OSError:
-        return []
-
-
-def _folders_below(top: str) -> Iterator[str]:
-    """Every folder below, links followed, each once."""
-    seen = {os.path.realpath(top)}
-    waiting = [top]
-    while waiting:
-        for entry in _folders_in(waiting.pop()):
-            path = entry.path
-            yield path
-            real = os.path.realpath(path) if entry.is_symlink() else path
-            if real not in seen:
-                seen.add(real)
-                waiting.append(path)

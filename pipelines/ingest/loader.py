@@ -5,24 +5,23 @@ questions about today; an interrupted load goes on where it was.
 """
 
 import gc
-import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 
+import duckdb
 import msgspec
 
-from agentlake.adapters.sdk.decode import Unreadable
-from agentlake.errors import SourceError
+from agentlake.adapters.sdk.scan import within
 from agentlake.pipelines.ingest.checkpoint import Checkpoint, known_sources, save
-from agentlake.pipelines.ingest.plan import Found, Selects, SourcePlan, Work, look
+from agentlake.pipelines.ingest.listing import SourcePlan
+from agentlake.pipelines.ingest.plan import Found, Selects, Work, look
 from agentlake.pipelines.ingest.read import Piece, pieces
 from agentlake.pipelines.ingest.replay import replay
 from agentlake.pipelines.ingest.report import LoadReport, SourceReport
 from agentlake.pipelines.ingest.write import (
     Committer,
-    HalfWritten,
     Writer,
     deferred,
     record_load,
@@ -91,11 +90,7 @@ class _Load:
         if not self.report.sources[source].found and source not in self._known:
             return []  # most agents: not there, and never were
         with _timed(self.report.sources[source]) as part:
-            try:
-                found = look(self._connection, plan, self.report.load_id, selects)
-            except SourceError as error:
-                part.problem = str(error)
-                return []
+            found = look(self._connection, plan, self.report.load_id, selects)
             if found.outdated:
                 with transaction(self._connection):
                     part.replayed = replay(
@@ -136,7 +131,7 @@ def _new_report(connection: Connection, plans: Sequence[SourcePlan]) -> LoadRepo
     sources = [
         SourceReport(
             source=plan.adapter.SOURCE,
-            found=bool(plan.roots) or not plan.adapter.ROOTS,
+            found=plan.is_found,
             looked_in=plan.looked_in,
         )
         for plan in plans
@@ -150,6 +145,9 @@ def _new_report(connection: Connection, plans: Sequence[SourcePlan]) -> LoadRepo
 def _note(connection: Connection, part: SourceReport, found: Found) -> None:
     """Write down what is missing, back or unreadable, if that is news."""
     part.waiting += found.waiting
+    part.deferred += found.listing.unseen.items()
+    part.led_out += found.listing.led_out.items()
+    part.problem = "; ".join(found.listing.problems) or None
     now = datetime.now(UTC)
     replace = msgspec.structs.replace
     changed = [replace(item, missing_since=now) for item in found.missing]
@@ -171,19 +169,28 @@ def _read(
     """Read one stream to its end; one that cannot be read is deferred."""
     part.read += 1
     checkpoint = work.checkpoint
-    try:
-        for piece in pieces(connection, work):
+    is_half = False
+    reading: Iterator[Piece] | None = None
+    while True:
+        try:
+            with within(work.roots):
+                reading = reading or pieces(connection, work)
+                piece = next(reading, None)
+            if piece is None:
+                break
             writer.add(checkpoint.stream_id, piece.generation, piece.records)
-            checkpoint = _advanced(checkpoint, work, piece)
-            writer.add_checkpoint(checkpoint)
-            if writer.is_full:
-                writer.commit()
-    except _unreadable() as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        part.deferred.append((work.stream.path, reason))
-        writer.add_checkpoint(deferred(checkpoint, reason))
-        return
-    is_half = piece.waiting and not work.settled
+        except duckdb.Error:  # of the warehouse
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever a file or an adapter does
+            reason = getattr(error, "strerror", None) or str(error) or repr(error)
+            part.deferred.append((work.stream.path, reason))
+            writer.add_checkpoint(deferred(checkpoint, reason))
+            return
+        checkpoint = _advanced(checkpoint, work, piece)
+        is_half = piece.waiting and not work.settled
+        writer.add_checkpoint(checkpoint)
+        if writer.is_full:
+            writer.commit()
     if is_half:
         part.waiting.append(work.stream.path)
     writer.add_checkpoint(
@@ -210,20 +217,6 @@ def _advanced(checkpoint: Checkpoint, work: Work, piece: Piece) -> Checkpoint:
         loaded_at=datetime.now(UTC),
         missing_since=None,
     )
-
-
-def _unreadable() -> tuple[type[Exception], ...]:
-    """What a file that cannot be read now raises; of libraries only if one is used."""
-    damaged = [
-        getattr(module, error)
-        for name, error in (
-            ("compression.zstd", "ZstdError"),
-            ("backports.zstd", "ZstdError"),
-            ("sqlite3", "Error"),
-        )
-        if (module := sys.modules.get(name)) is not None
-    ]
-    return (OSError, EOFError, HalfWritten, Unreadable, SourceError, *damaged)
 
 
 @contextmanager

@@ -1,61 +1,31 @@
-"""Find what is on disk and decide what has to be read.
+"""Decide what has to be read: what is on disk, compared with the checkpoints.
 
 Everything here looks from outside: directories are listed, files are stat-ed, and
 nothing is opened.
 """
 
 import errno
-import os
 import time
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
-from pathlib import Path
-from typing import get_args
+from collections.abc import Callable, Sequence
 
 import msgspec
 
 from agentlake.adapters.sdk.contract import Adapter, Options, Reader, Stream
-from agentlake.adapters.sdk.run import guarded
-from agentlake.errors import SourceError, did_you_mean
+from agentlake.adapters.sdk.scan import log_is_alone
 from agentlake.pipelines.ingest.checkpoint import (
     Checkpoint,
     checkpoints,
     new_checkpoint,
     stream_id,
 )
+from agentlake.pipelines.ingest.listing import Listing, SourcePlan, list_streams
 from agentlake.pipelines.ingest.signature import Signature, signature_of
 from agentlake.pipelines.warehouse.connect import Connection
 
 SETTLED_AFTER_S = 3600
 """A last line without newline is taken once nobody has written for this long."""
-
-
-READERS = frozenset(get_args(Reader))
-
-
-class SourcePlan(msgspec.Struct, frozen=True, kw_only=True):
-    """One source with the places where it is looked for."""
-
-    adapter: Adapter
-    roots: Sequence[Path]
-    looked_in: Sequence[str] = ()
-    options: Options = {}
-
-    def streams(self) -> Iterator[Stream]:
-        """What the adapter finds in all its places.
-
-        A source without any is asked once: its settings say where to look. Raises
-        SourceError.
-        """
-        places = [str(root) for root in self.roots] if self.adapter.ROOTS else [""]
-        for place in places:
-            make = partial(self.adapter.discover, place, self.options)
-            for stream in guarded(self.adapter, make):
-                if stream.reader not in READERS:
-                    guess = did_you_mean(stream.reader, READERS)
-                    msg = f"{stream.path}: unknown reader {stream.reader}.{guess}"
-                    raise SourceError(msg)
-                yield stream
+_DATABASES = ("sqlite", "own")
+_LOG_ALONE = "only its write-ahead log is there, which cannot be read without it"
 
 
 class Work(msgspec.Struct, frozen=True, kw_only=True):
@@ -68,6 +38,8 @@ class Work(msgspec.Struct, frozen=True, kw_only=True):
     signature: Signature
     checkpoint: Checkpoint
     settled: bool
+    roots: Sequence[str] = ()
+    """Where links may lead."""
     options: Options = {}
 
 
@@ -75,6 +47,7 @@ class Found(msgspec.Struct, kw_only=True):
     """What one look at a source gave."""
 
     streams: int = 0
+    listing: Listing
     work: list[Work] = []
     unreadable: list[tuple[Checkpoint, str]] = []
     moved: list[tuple[Checkpoint, str]] = []
@@ -101,15 +74,17 @@ def look(
     `selects` limits the look to some streams; the others are not even stat-ed.
     """
     source, version = plan.adapter.SOURCE, plan.adapter.PARSER_VERSION
+    listing = list_streams(plan)
     streams = {
         stream_id(source, stream.key): (path, stream)
-        for path, stream in streams_on_disk(plan)
+        for path, stream in listing.streams
     }
     if selects is not None:
         streams = {key: one for key, one in streams.items() if selects(one[1])}
     known = checkpoints(connection, source, None if selects is None else streams)
     found = Found(
         streams=len(streams),
+        listing=listing,
         outdated=any(
             item.records and item.parser_version != version for item in known.values()
         ),
@@ -132,6 +107,7 @@ def look(
                     signature=signature,
                     checkpoint=before,
                     settled=settled,
+                    roots=[str(root) for root in plan.roots],
                     options=plan.options,
                 )
             )
@@ -144,7 +120,9 @@ def look(
         found.missing = [
             item
             for number, item in known.items()
-            if number not in streams and item.missing_since is None
+            if number not in streams
+            and item.missing_since is None
+            and not listing.hides(item.path)
         ]
     return found
 
@@ -159,33 +137,10 @@ def _signature(
     try:
         return signature_of(path, reader)
     except FileNotFoundError:
+        if reader in _DATABASES and log_is_alone(path):
+            found.unreadable.append((before, _LOG_ALONE))
         return None
     except OSError as error:
         if error.errno != errno.ELOOP:
             found.unreadable.append((before, error.strerror or str(error)))
         return None
-
-
-def streams_on_disk(plan: SourcePlan) -> Iterator[tuple[str, Stream]]:
-    """The streams of all roots, and where each is opened.
-
-    A key met again is told apart by its path. A name that is no UTF-8 is spelled out
-    in the stream, for no table can hold it.
-    """
-    seen: set[str] = set()
-    for stream in plan.streams():
-        key, path = _spelled(stream.key), _spelled(stream.path)
-        if key in seen:
-            key = f"{key}@{path}"
-        seen.add(key)
-        if (key, path) == (stream.key, stream.path):
-            yield stream.path, stream
-        else:
-            yield stream.path, Stream(path=path, key=key, reader=stream.reader)
-
-
-def _spelled(name: str) -> str:
-    r"""The name, with `\xff` for each byte that is no UTF-8."""
-    if name.isascii():
-        return name
-    return os.fsencode(name).decode("utf-8", "backslashreplace")

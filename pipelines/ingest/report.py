@@ -22,6 +22,8 @@ class SourceReport(msgspec.Struct, kw_only=True):
     rejects: int = 0
     deferred: list[tuple[str, str]] = []
     """Path and reason of each stream that could not be read; it is retried."""
+    led_out: list[tuple[str, str]] = []
+    """Links that lead out of its folders and are not followed, and where they lead."""
     waiting: list[str] = []
     """Paths of the streams that end in half a line, not taken yet."""
     problem: str | None = None

@@ -5,7 +5,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 import msgspec
 
-from agentlake.adapters.sdk.contract import Adapter
+from agentlake.adapters.sdk import pointer
+from agentlake.adapters.sdk.contract import Adapter, Reject
 from agentlake.adapters.sdk.run import facts_of
 from agentlake.models.fact import Fact
 from agentlake.pipelines.ingest.batch import Batch, Place, Tables, insert
@@ -93,26 +94,28 @@ class Writer:
         self._checkpoints: dict[int, Checkpoint] = {}
 
     def add(self, stream_id: int, generation: int, new: Sequence[New]) -> None:
-        """Take new records of one stream, and parse them.
+        """Take new records of one stream, and parse them: all of them, or none.
 
         Raises HalfWritten for a document of which nothing can be understood.
         """
-        for one in new:
-            facts: list[Fact] = []
-            if one.problem is not None:
-                rejects = [one.problem]
-            elif one.content_hash == GONE:
-                facts, rejects = gone_facts(self._adapter, one.record), []
-            else:
-                facts, rejects = facts_of(self._adapter, one.record)
-            if one.record.stream.reader == "document" and rejects and not facts:
-                raise HalfWritten(rejects[0].reason)
+        for one, (facts, rejects) in [(one, self._said(one)) for one in new]:
             place = Place(stream_id, generation, one.content_hash)
             self._batch.add(one.record, place, facts, rejects)
             if one.replaces and one.content_hash != GONE:
                 replaced = (stream_id, one.record.key, has_bill(facts))
                 self._batch.replaced.append(replaced)
             self._report.facts += len(facts)
+
+    def _said(self, one: New) -> tuple[list[Fact], list[Reject]]:
+        if one.problem is not None:
+            return [], [one.problem]
+        if one.content_hash == GONE:
+            return gone_facts(self._adapter, one.record), []
+        facts, rejects = facts_of(self._adapter, one.record)
+        is_document = one.record.stream.reader == "document"
+        if is_document and rejects and not facts and not pointer.size(one.record.data):
+            raise HalfWritten(rejects[0].reason)
+        return facts, rejects
 
     def add_checkpoint(self, checkpoint: Checkpoint) -> None:
         """Take a checkpoint; it replaces an earlier one of its stream."""

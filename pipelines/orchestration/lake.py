@@ -10,7 +10,7 @@ import duckdb
 
 from agentlake.adapters.registry import names
 from agentlake.errors import SourceError, UserError
-from agentlake.pipelines.ingest.plan import SourcePlan
+from agentlake.pipelines.ingest.listing import SourcePlan
 from agentlake.pipelines.settings.open import open_settings
 from agentlake.pipelines.settings.settings import Settings
 from agentlake.pipelines.sync import plans, refresh_models

@@ -24,7 +24,7 @@ from agentlake.pipelines.ingest.changes import (
     delay,
 )
 from agentlake.pipelines.ingest.disk import Disk, Look
-from agentlake.pipelines.ingest.plan import SourcePlan
+from agentlake.pipelines.ingest.listing import SourcePlan
 from agentlake.pipelines.orchestration.lake import Lake
 from agentlake.pipelines.orchestration.raw_assets import RECORD, STREAMS, raw_op
 from agentlake.pipelines.orchestration.runs import BY, unfinished

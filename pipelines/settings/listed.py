@@ -1,11 +1,13 @@
 """Folders that an agent lists in a file of its own: one per project, anywhere."""
 
 import json
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from agentlake.adapters.sdk.files import content
 from agentlake.adapters.sdk.roots import Listed
 
 _HOME = re.compile(r"(?:[A-Za-z]:)?[\\/](?:(?:home|Users)[\\/][^\\/]+|root)[\\/]")
@@ -22,8 +24,7 @@ def listed_in(
     a path means nothing else. A list that is not there or is damaged names none.
     """
     try:
-        with Path(root, listed.file).open("rb") as file:
-            known = json.loads(file.read(_MOST))
+        known = json.loads(content(str(Path(root, listed.file)), _MOST))
     except (OSError, ValueError, RecursionError):
         return
     for one in _objects(known):
@@ -31,7 +32,7 @@ def listed_in(
         if not isinstance(folder, str) or "\0" in folder:
             continue
         if isinstance(above, str):
-            folder = str(Path(above, folder))
+            folder = os.path.normpath(Path(above, folder))
         found = _HOME.match(folder)
         places = [] if is_other_home else [Path(folder)]
         places += [Path(home, folder[found.end() :])] if found else []

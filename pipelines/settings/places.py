@@ -1,19 +1,38 @@
 """Where a source is searched for: the user's roots, else those of its adapter."""
 
+import errno
+import os
 import stat
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from agentlake.adapters.sdk.roots import Root
 from agentlake.pipelines.settings.listed import listed_in
 from agentlake.pipelines.settings.paths import at_home, with_variables
 from agentlake.pipelines.settings.settings import Settings
 
+_ABSENT = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG)
+
+
+class Places(NamedTuple):
+    """Where a source is, and where it may be: what cannot be seen, and why."""
+
+    found: list[Path]
+    unseen: list[tuple[str, str]]
+
 
 def resolve_roots(
     roots: Sequence[Root], settings: Settings, source: str, environ: Mapping[str, str]
 ) -> list[Path]:
-    """List the existing folders of a source, each once, under its real path.
+    """List the existing folders of a source, as `look_for` finds them."""
+    return look_for(roots, settings, source, environ).found
+
+
+def look_for(
+    roots: Sequence[Root], settings: Settings, source: str, environ: Mapping[str, str]
+) -> Places:
+    """Find the existing folders of a source, each once, under its real path.
 
     The order is that of the user's `roots`, else of the declaration. Two names of
     one folder (a link, a mount) count once, so that no stream is loaded twice.
@@ -21,6 +40,7 @@ def resolve_roots(
     of a source that has a variable for one.
     """
     found: dict[tuple[int, int], Path] = {}
+    unseen: list[tuple[str, str]] = []
     kinds = {stat.S_IFDIR} | {stat.S_IFREG for root in roots if root.file_in}
     listed = next((root.listed for root in roots if root.listed), None)
     places = list(_places(roots, settings, source, environ))
@@ -35,11 +55,15 @@ def resolve_roots(
     for place in places:
         try:
             status = place.stat()
-        except (OSError, ValueError):  # not there, not ours to see, or not a path
+        except ValueError:  # not a path
+            continue
+        except OSError as error:
+            if error.errno not in _ABSENT:
+                unseen.append((str(place), error.strerror or str(error)))
             continue
         if stat.S_IFMT(status.st_mode) in kinds:
             found.setdefault((status.st_dev, status.st_ino), place.resolve())
-    return list(found.values())
+    return Places(list(found.values()), unseen)
 
 
 def looked_in(
@@ -71,7 +95,7 @@ def _places(
         moved = environ.get(root.env, "").strip() if root.env else ""
         if not moved:
             texts = [with_variables(text, environ) for text in root.default]
-        elif Path(moved).is_dir():  # a comma may be part of a folder's name
+        elif os.path.isdir(moved):
             texts = [moved]
         else:
             texts = [text.strip() for text in moved.split(",") if text.strip()]

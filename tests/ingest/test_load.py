@@ -14,8 +14,8 @@ from support.transcripts import SESSION, Disk, lines, rollout, row
 from support.warehouses import is_consistent, refreshed, same, tables
 
 from agentlake.adapters.sdk.readers import jsonl
+from agentlake.pipelines.ingest.listing import SourcePlan
 from agentlake.pipelines.ingest.loader import load
-from agentlake.pipelines.ingest.plan import SourcePlan
 from agentlake.pipelines.warehouse.connect import BusyError
 
 

@@ -11,8 +11,8 @@ from agentlake.adapters.sdk.contract import Keyed, Stream, Table
 from agentlake.adapters.sdk.decode import Unreadable
 from agentlake.models.message import Message
 from agentlake.models.usage import Usage
+from agentlake.pipelines.ingest.listing import SourcePlan
 from agentlake.pipelines.ingest.loader import load
-from agentlake.pipelines.ingest.plan import SourcePlan
 from agentlake.pipelines.ingest.replay import replay
 from agentlake.pipelines.warehouse.connect import transaction
 

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from agentlake.adapters.registry import adapters
 from agentlake.fixtures import FIXTURES_DIR
 from agentlake.models.fact import Fact
-from agentlake.pipelines.ingest.plan import SourcePlan
+from agentlake.pipelines.ingest.listing import SourcePlan
 from agentlake.pipelines.settings.places import resolve_roots
 from agentlake.pipelines.settings.settings import load_settings
 

@@ -1,6 +1,5 @@
 """Where OpenCode's sessions are, how they are selected, and which record is what."""
 
-import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -16,7 +15,7 @@ from agentlake.adapters.families.opencode.format import (
 from agentlake.adapters.families.opencode.where import Facts, Where
 from agentlake.adapters.sdk.contract import Keyed, Record, Reject, Stream, Table
 from agentlake.adapters.sdk.decode import encode, untyped
-from agentlake.adapters.sdk.scan import files_below
+from agentlake.adapters.sdk.scan import files_below, folders_in, is_file, matching
 from agentlake.models.fact import Fact
 
 _FILE = re.compile(
@@ -158,13 +157,12 @@ def discover(root: str, database: re.Pattern[str]) -> Iterator[Stream]:
 
     `root` may also be a database itself, whatever its name.
     """
-    if Path(root).is_file():
+    if is_file(root):
         yield Stream(path=root, key=root, reader="sqlite")
         return
     streams: dict[str, Stream] = {}
-    for name in sorted(_names(root)):
-        path = str(Path(root, name))
-        if database.fullmatch(name) and Path(path).is_file():
+    for path in matching(root, "*.db"):
+        if database.fullmatch(Path(path).name):
             streams[path] = Stream(path=path, key=path, reader="sqlite")
     for stream in _trees(root):
         key = stream.key if stream.key not in streams else f"{stream.key}@{stream.path}"
@@ -172,21 +170,11 @@ def discover(root: str, database: re.Pattern[str]) -> Iterator[Stream]:
     yield from sorted(streams.values(), key=lambda stream: stream.path)
 
 
-def _names(folder: str) -> list[str]:
-    try:
-        return os.listdir(folder)
-    except OSError:  # gone, or forbidden
-        return []
-
-
 def _trees(root: str) -> Iterator[Stream]:
     """Files by what they hold, in keys that no other file can change."""
-    tops = [Path(root, "storage")]
-    projects = Path(root, "project")
-    tops += [Path(projects, name, "storage") for name in sorted(_names(str(projects)))]
-    for top in tops:
+    for top in (f"{root}/storage", *folders_in(root, "project/*/storage")):
         for kind in ("message", "part", "session"):
-            for path in files_below(str(top / kind)):
+            for path in files_below(f"{top}/{kind}"):
                 if (found := _FILE.fullmatch(path)) is None:
                     continue
                 if message := found["message"]:

@@ -8,11 +8,13 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any, cast
 
+from agentlake.adapters.sdk import pointer
 from agentlake.adapters.sdk.contract import (
     Adapter,
     Chunk,
     Explodes,
     HasTables,
+    Keyed,
     Options,
     Reader,
     ReadsItself,
@@ -22,6 +24,8 @@ from agentlake.adapters.sdk.readers import json_document
 from agentlake.adapters.sdk.run import guarded
 from agentlake.errors import SourceError
 
+POINTER = "git-lfs"
+"""The key of what Git LFS has left at the place of a file."""
 NEEDS: dict[Reader, str] = {
     "json_document": "explode",
     "sqlite": "tables",
@@ -34,6 +38,8 @@ def chunks(
     adapter: Adapter, stream: Stream, path: str, cursor: Any, options: Options
 ) -> Iterator[Chunk]:
     """What the stream holds that may be new since `cursor`; `path` is where it lies."""
+    if (pointed := pointer.in_file(path)) is not None:
+        return iter([Chunk(records=[Keyed(POINTER, pointed, 0)], cursor=None)])
     needed = NEEDS[stream.reader]
     if not hasattr(adapter, needed):
         msg = f"a stream read by {stream.reader} needs {needed}() in its adapter"

@@ -5,11 +5,12 @@ for a better moment instead of recording the damage.
 """
 
 import hashlib
-from pathlib import Path
+import os
 
 import msgspec
 
 from agentlake.adapters.sdk.decode import Unreadable
+from agentlake.adapters.sdk.files import open_plain
 
 MOST_DOCUMENT = 256 << 20
 
@@ -29,10 +30,10 @@ def read(path: str, cursor: Cursor | None) -> tuple[bytes, Cursor] | None:
 
     Raises OSError, TooLarge.
     """
-    file = Path(path)
-    if (size := file.stat().st_size) > MOST_DOCUMENT:
-        msg = f"a document of {size:,} bytes; at most {MOST_DOCUMENT:,} are read"
-        raise TooLarge(msg)
-    data = file.read_bytes()
+    with open_plain(path) as file:
+        if (size := os.fstat(file.fileno()).st_size) > MOST_DOCUMENT:
+            msg = f"a document of {size:,} bytes; at most {MOST_DOCUMENT:,} are read"
+            raise TooLarge(msg)
+        data = file.read()
     now = Cursor(digest=hashlib.sha256(data).hexdigest()[:32])
     return None if now == cursor else (data, now)

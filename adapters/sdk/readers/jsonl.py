@@ -8,13 +8,14 @@ that is longer; a line above `MOST_LINE` bytes is stepped over and said to be so
 import hashlib
 import json
 from collections.abc import Iterator
+from contextlib import contextmanager
 from io import BufferedReader
-from pathlib import Path
 from typing import cast
 
 import msgspec
 
-from agentlake.adapters.sdk import zstd
+from agentlake.adapters.sdk import pointer, zstd
+from agentlake.adapters.sdk.files import open_plain
 from agentlake.adapters.sdk.splice import spans
 
 CHUNK = 4 << 20
@@ -56,11 +57,15 @@ class Batch(msgspec.Struct, frozen=True):
     cursor: Cursor
 
 
-def open_stream(path: str) -> BufferedReader:
-    """The file, or what is compressed in it."""
-    if not path.endswith(".zst"):
-        return Path(path).open("rb")
-    return cast("BufferedReader", zstd.library().open(path, "rb"))
+@contextmanager
+def open_stream(path: str) -> Iterator[BufferedReader]:
+    """The file, or what is compressed in it. Raises OSError."""
+    with open_plain(path) as file:
+        if path.endswith(".zst"):
+            with zstd.library().open(file, "rb") as unpacked:
+                yield cast("BufferedReader", unpacked)
+        else:
+            yield file
 
 
 def read(
@@ -158,11 +163,16 @@ class _Reading:
         if self._held_size:
             data = b"".join((*self._held, data))
         self._held, self._held_size = [], 0
-        pieces = data.split(b"\n")
-        if not pieces[-1]:
-            pieces.pop()
         lines: list[Line] = []
         seq, offset = self._line, self._offset
+        if not offset and (size := pointer.size(data)):
+            # its lines are one thing, and one reject
+            lines.append(Line(seq, offset, size, data[:size].rstrip(b"\n")))
+            seq += data.count(b"\n", 0, size)
+            offset += size
+        pieces = data[offset - self._offset :].split(b"\n")
+        if not pieces[-1]:
+            pieces.pop()
         for piece in pieces:
             size = len(piece) + missing
             if size > MOST_LINE:

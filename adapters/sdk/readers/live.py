@@ -28,6 +28,8 @@ from typing import TypeVar
 
 import msgspec
 
+from agentlake.adapters.sdk.files import content, open_plain
+
 MOST_COPIED = 1 << 30
 """A database that can only be read as a copy is not, above this size."""
 SHORT_S = 0.5
@@ -38,7 +40,11 @@ _HEADER, _SHM, _WAL_HEADER = 100, 48, 32
 _WAL = 2  # in bytes 18 and 19 of the header
 _RACY_NS = 2_000_000_000
 _TRIES = 8
-_WAITS_FOR_JOURNAL = 4
+_WAITS = {
+    "journal": (4, "a transaction did not end"),
+    "none": (_TRIES, "its file was cut off, or is empty beside a log that is not"),
+}
+"""How many tries wait for a better state, and what was in the way if none comes."""
 _BUSY_S = 2.0
 _CLONE = 0x40049409  # FICLONE: share the blocks instead of copying them
 _PASSING = (
@@ -125,10 +131,13 @@ def pages(
     """What `page` gives, called with `start` and then with the state it returned last.
 
     Each call sees one snapshot and should take about `SHORT_S`; it may be repeated
-    with the same state, and gives None as the next one when it is done.
+    with the same state, and gives None as the next one when it is done. A database
+    of 0 bytes, which SQLite makes before it writes to one, has no page.
     Raises Busy, FileNotFoundError, or sqlite3.DatabaseError for what is no database.
     """
     state = start
+    if _is_empty(*_state(path)):
+        return
     with contextlib.ExitStack() as copies:
         copy: str | None = None
         while True:
@@ -157,16 +166,15 @@ def _once(
             time.sleep(min(0.02 * 2**attempt, 1.0))
         file, before = _state(path)
         way = _way(path, file, before)
-        if way == "journal" and attempt < _WAITS_FOR_JOURNAL:
-            reason = "a transaction did not end"
+        waits, why = _WAITS.get(way, (0, ""))
+        if attempt < waits:
+            reason = why
             continue
         try:
-            if way == "none":
-                reason = "it is being created"
-            elif way == "live":
+            if way == "live":
                 uri = _uri(path, mode="ro", readonly_shm=1)
                 return *_run(uri, page, state), None
-            elif way == "immutable":
+            if way == "immutable":
                 done = _run(_uri(path, mode="ro", immutable=1), page, state)
                 after_file, after = _state(path)
                 is_same = (file, before.header) == (after_file, after.header)
@@ -195,6 +203,14 @@ def _state(path: str) -> tuple[tuple[int, int, int, int], Looks]:
     return file, looks
 
 
+def _is_empty(file: tuple[int, int, int, int], looks: Looks) -> bool:
+    return not (file[2] or _has_frames(looks) or looks.is_hot)
+
+
+def _has_frames(looks: Looks) -> bool:
+    return looks.wal is not None and looks.wal[2] > _WAL_HEADER
+
+
 def _way(path: str, file: tuple[int, int, int, int], looks: Looks) -> str:
     header = bytes.fromhex(looks.header)
     if len(header) < _HEADER:
@@ -204,8 +220,7 @@ def _way(path: str, file: tuple[int, int, int, int], looks: Looks) -> str:
         raise sqlite3.DatabaseError(msg)
     if looks.is_hot:
         return "journal"
-    has_frames = looks.wal is not None and looks.wal[2] > _WAL_HEADER
-    if _WAL not in header[18:20] or not has_frames:
+    if _WAL not in header[18:20] or not _has_frames(looks):
         return "immutable"
     if len(looks.shm) == 2 * _SHM and not _is_root() and _shares_memory(path, file[0]):
         return "live"
@@ -266,7 +281,7 @@ def _copy(
 
 
 def _clone(source: str, target: str, most: int) -> None:
-    with Path(source).open("rb") as there, Path(target).open("wb") as here:
+    with open_plain(source) as there, Path(target).open("wb") as here:
         if sys.platform == "linux":
             import fcntl
 
@@ -317,7 +332,6 @@ def _stat(path: str) -> tuple[int, int, int, int] | None:
 
 def _head(path: str, size: int) -> bytes:
     try:
-        with Path(path).open("rb") as file:
-            return file.read(size)
+        return content(path, size)
     except FileNotFoundError:
         return b""
