@@ -25,6 +25,7 @@ import watchfiles
 from watchfiles import Change
 
 from agentlake.adapters.sdk.contract import Stream
+from agentlake.adapters.sdk.scan import leads_out
 from agentlake.errors import SourceError, UserError
 from agentlake.pipelines.ingest.changes import Asked, Recorded, ask, decide, record
 from agentlake.pipelines.ingest.disk import Disk, Look, name_of
@@ -210,6 +211,11 @@ def watch(
         silent = {root for root in roots if poll or is_silent(root)}
         if silent - told and not poll:
             on_silent(sorted(silent - told), "nothing tells of changes there")
+        # Who waits for events follows links, and would wait for those of all there is.
+        endless = {root for root in roots if leads_out(str(root))} - silent
+        if endless - told:
+            on_silent(sorted(endless - told), "a link in it leads out of it")
+        silent |= endless
         told |= silent
         # What is written beside a database counts as well.
         loud = sorted(

@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from itertools import islice, pairwise
 from pathlib import Path
+from threading import Event, Thread
 from typing import TypeAlias
 
 import msgspec
@@ -43,6 +44,7 @@ Promise: TypeAlias = Callable[[Adapter, Path, Path], None]
 Found: TypeAlias = list[tuple[Record, list[Fact], list[Reject]]]
 
 _MOST_PAIRS = 200
+_PATIENCE_S = 60.0
 _DAMAGED = b'{"type": "assistant", "message": {"id": "m\xff'
 
 
@@ -142,6 +144,47 @@ def discover_opens_nothing(adapter: Adapter, root: Path, scratch: Path) -> None:
     there = [os.path.relpath(one.path, copy) for one in streams_of(adapter, copy)]
     here = [os.path.relpath(one.path, root) for one in streams_of(adapter, root)]
     assert there == here, "what is found depends on what the files hold"
+
+
+def links_that_lead_out_are_not_followed(
+    adapter: Adapter, root: Path, scratch: Path
+) -> None:
+    """What a link inside the folder leads to may be anybody's: `scan` stays within."""
+    copy, outside = scratch / root.name, scratch / "outside"
+    shutil.copytree(root, outside)
+    copy.mkdir()
+    for name in os.listdir(outside):
+        (copy / name).symlink_to(outside / name)
+    found = [stream.path for stream in streams_of(adapter, copy)]
+    assert not found, f"found through links that lead out: {found}"
+
+
+def what_is_no_file_keeps_nobody_waiting(
+    adapter: Adapter, root: Path, scratch: Path
+) -> None:
+    """A pipe at the place of a file, or of one beside it, is never opened."""
+    copy = scratch / root.name
+    for folder, _, files in os.walk(root):
+        to = copy / Path(folder).relative_to(root)
+        to.mkdir(parents=True, exist_ok=True)
+        for name in files:
+            os.mkfifo(to / name)
+    # Data and side files are opened apart: here some of them are what they should be.
+    for stream in streams_of(adapter, root):
+        path = copy / Path(stream.path).relative_to(root)
+        path.unlink()
+        shutil.copyfile(stream.path, path)
+    done = Event()
+
+    def look() -> None:
+        with suppress(OSError):
+            everything(adapter, streams_of(adapter, copy))
+        if tell := getattr(adapter, "health", None):
+            tell(str(copy))
+        done.set()
+
+    Thread(target=look, daemon=True).start()
+    assert done.wait(_PATIENCE_S), "something waits for what is written to a pipe"
 
 
 def an_empty_folder_and_none_have_no_streams(
@@ -293,6 +336,8 @@ PROMISES: tuple[Promise, ...] = (
     nothing_is_touched,
     discover_is_sorted_and_gives_each_stream_once,
     discover_opens_nothing,
+    links_that_lead_out_are_not_followed,
+    what_is_no_file_keeps_nobody_waiting,
     an_empty_folder_and_none_have_no_streams,
     reading_twice_gives_the_same,
     facts_have_the_types_of_their_fields,

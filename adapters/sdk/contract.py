@@ -155,7 +155,11 @@ class Adapter(Protocol):
 
     @staticmethod
     def discover(root: str, options: Options) -> Iterator[Stream]:
-        """Every stream below `root`, sorted by path; files are not opened."""
+        """Every stream below `root`, sorted by path; files are not opened.
+
+        `sdk.scan` looks: what it cannot look at is noted, and no link leads it out.
+        What this raises costs this root, and no other.
+        """
         ...
 
     @staticmethod
@@ -190,7 +194,10 @@ class ReadsItself(Protocol):
 
     @staticmethod
     def read(stream: Stream, cursor: Any, options: Options) -> Iterator[Chunk]:
-        """What is new since `cursor`, which is None at first."""
+        """What is new since `cursor`, which is None at first.
+
+        `sdk.files` opens: what is no plain file keeps nobody waiting.
+        """
         ...
 
 

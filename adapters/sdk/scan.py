@@ -78,6 +78,12 @@ def folders_below(top: str) -> Iterator[str]:
     return (folder for folder, _ in _walk(top))
 
 
+def leads_out(top: str) -> bool:
+    """Whether any link below a folder leads out of it."""
+    with within([top]) as noted:
+        return any(noted.led_out for _ in _walk(top))
+
+
 def folders_holding(top: str, name: str, depth: int) -> Iterator[str]:
     """The folders with one of this name in them, at most so many steps down.
 
@@ -246,7 +252,19 @@ def _note(path: str, error: Exception) -> None:
     """Note what could not be looked at; what is just not there is no news."""
     noted = _noted.get()
     if noted is not None and isinstance(error, OSError) and error.errno not in _ABSENT:
-        noted.unseen[path] = error.strerror or str(error)
+        noted.unseen[shut_at(path)] = error.strerror or str(error)
+
+
+def shut_at(path: str) -> str:
+    """The folder on the way to a path that lets nobody in; the path if all do."""
+    while (above := os.path.dirname(path)) != path and not _lets_in(above):  # noqa: PTH120
+        path = above
+    return path
+
+
+def _lets_in(folder: str) -> bool:
+    as_we_are = os.access in os.supports_effective_ids
+    return os.access(folder, os.X_OK, effective_ids=as_we_are)
 
 
 def _may_enter(path: str) -> bool:

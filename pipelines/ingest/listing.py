@@ -5,7 +5,7 @@ loaded from there counts as gone.
 """
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import get_args
@@ -14,7 +14,7 @@ import msgspec
 
 from agentlake.adapters.sdk.contract import Adapter, Options, Reader, Stream
 from agentlake.adapters.sdk.run import guarded
-from agentlake.adapters.sdk.scan import within
+from agentlake.adapters.sdk.scan import shut_at, within
 from agentlake.errors import did_you_mean
 
 _READERS = frozenset(get_args(Reader))
@@ -26,7 +26,7 @@ class SourcePlan(msgspec.Struct, frozen=True, kw_only=True):
     adapter: Adapter
     roots: Sequence[Path]
     looked_in: Sequence[str] = ()
-    unseen: Sequence[tuple[str, str]] = ()
+    unseen: Mapping[str, str] = {}
     """Places that may be there and cannot be looked at, and why."""
     options: Options = {}
 
@@ -73,7 +73,7 @@ def list_streams(plan: SourcePlan) -> Listing:
                 for stream in guarded(plan.adapter, partial(_discover, plan, place)):
                     _take(found, stream, keys)
             except OSError as error:
-                unseen = str(error.filename or place)
+                unseen = shut_at(str(error.filename or place))
                 found.unseen[unseen] = error.strerror or str(error)
                 found.given_up.append(place)
             except Exception as error:  # noqa: BLE001 - an adapter of anyone's

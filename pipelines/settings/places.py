@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from agentlake.adapters.sdk.roots import Root
+from agentlake.adapters.sdk.scan import shut_at
 from agentlake.pipelines.settings.listed import listed_in
 from agentlake.pipelines.settings.paths import at_home, with_variables
 from agentlake.pipelines.settings.settings import Settings
@@ -19,7 +20,7 @@ class Places(NamedTuple):
     """Where a source is, and where it may be: what cannot be seen, and why."""
 
     found: list[Path]
-    unseen: list[tuple[str, str]]
+    unseen: dict[str, str]
 
 
 def resolve_roots(
@@ -40,7 +41,7 @@ def look_for(
     of a source that has a variable for one.
     """
     found: dict[tuple[int, int], Path] = {}
-    unseen: list[tuple[str, str]] = []
+    unseen: dict[str, str] = {}
     kinds = {stat.S_IFDIR} | {stat.S_IFREG for root in roots if root.file_in}
     listed = next((root.listed for root in roots if root.listed), None)
     places = list(_places(roots, settings, source, environ))
@@ -59,7 +60,7 @@ def look_for(
             continue
         except OSError as error:
             if error.errno not in _ABSENT:
-                unseen.append((str(place), error.strerror or str(error)))
+                unseen[shut_at(str(place))] = error.strerror or str(error)
             continue
         if stat.S_IFMT(status.st_mode) in kinds:
             found.setdefault((status.st_dev, status.st_ino), place.resolve())

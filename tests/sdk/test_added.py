@@ -81,7 +81,7 @@ def test_the_test_that_new_source_writes_passes(run, home):
         env=os.environ | {"PYTHONDONTWRITEBYTECODE": "1"},
     )
     assert done.returncode == 0, done.stdout
-    assert "11 passed" in done.stdout
+    assert "13 passed" in done.stdout
 
 
 def test_an_added_source_is_loaded_reported_and_examined_like_any(run, home):
