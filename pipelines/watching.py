@@ -86,6 +86,8 @@ class Watching:
         self._disks: dict[str, Disk] = {}
         self._recorded: dict[str, Recorded | None] = {}
         self._asked: dict[str, Asked] = {}
+        self._told: dict[str, tuple[str, ...]] = {}
+        """What was said to be in the way of a look."""
 
     def places(self) -> list[Path]:
         """Look again where sources are to be found; every place that exists now."""
@@ -112,10 +114,11 @@ class Watching:
 
     def _looks(self, now: float, touched: Collection[str]) -> Iterator[Look]:
         for source, disk in self._disks.items():
-            try:
-                yield disk.look(now, touched)
-            except Exception as error:  # noqa: BLE001 - an adapter of anyone's
-                self._on_error([source], error)
+            look = disk.look(now, touched)
+            if look.in_the_way and look.in_the_way != self._told.get(source):
+                self._on_error([source], SourceError("; ".join(look.in_the_way)))
+            self._told[source] = look.in_the_way
+            yield look
 
     def _load_apart(
         self,

@@ -48,6 +48,8 @@ class Look(msgspec.Struct, frozen=True, kw_only=True):
     streams: Mapping[int, Seen]
     whole: int
     """The `looks` of all streams together; equal means that nothing changed."""
+    in_the_way: tuple[str, ...] = ()
+    """What could not be looked at, a sentence each."""
 
 
 def name_of(source: str, key: str) -> int:
@@ -84,6 +86,7 @@ class Disk:
         self._names: dict[str, int] = {}  # by path
         self._streams: dict[int, Seen] = {}
         self._whole = 0
+        self._in_the_way: tuple[str, ...] = ()
         self._hot: set[int] = set()
         self._turn: list[int] = []
         self._at = 0
@@ -116,6 +119,7 @@ class Disk:
             parser_version=self.plan.adapter.PARSER_VERSION,
             streams=self._streams,
             whole=self._whole,
+            in_the_way=self._in_the_way,
         )
 
     def concerns(self, path: str, *, is_new: bool) -> bool:
@@ -145,7 +149,9 @@ class Disk:
             folders = {path: _mtime(path) for path in self._below()}  # before listing
         entries: dict[int, _Entry] = {}
         new: set[int] = set()
-        for path, stream in list_streams(self.plan).streams:
+        listing = list_streams(self.plan)
+        self._in_the_way = listing.in_the_way
+        for path, stream in listing.streams:
             name = name_of(self._source, stream.key)
             known = self._entries.get(name)
             if known is None or known.path != path:

@@ -50,6 +50,12 @@ class Listing(msgspec.Struct, kw_only=True):
     given_up: list[str] = []
     """The places in which it could not."""
 
+    @property
+    def in_the_way(self) -> tuple[str, ...]:
+        """What of its places is not known, a sentence each."""
+        unseen = (f"{path}: {why}" for path, why in self.unseen.items())
+        return (*self.problems, *unseen)
+
     def hides(self, path: str) -> bool:
         """Whether a stream of this path may be there, unseen."""
         return any(

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import dagster as dg
 import msgspec
 
-from agentlake.errors import SourceError, UserError
+from agentlake.errors import UserError
 from agentlake.pipelines.ingest.changes import (
     Asked,
     Recorded,
@@ -42,6 +42,7 @@ _MOST_TOLD = 3
 _RETRY_S = 600.0
 
 _disks: dict[str, Disk] = {}
+_told: dict[str, tuple[str, ...]] = {}
 """What this process remembers of the disk: an economy, nothing depends on it."""
 
 
@@ -183,10 +184,11 @@ def _looks(
         known = _disks.get(source)
         if known is None or known.plan != plan:
             known = _disks[source] = Disk(plan)
-        try:
-            yield known.look(now)
-        except (OSError, SourceError):
-            context.log.exception(f"{source} cannot be looked at now")
+        look = known.look(now)
+        if look.in_the_way and look.in_the_way != _told.get(source):
+            context.log.warning(f"{source}: {'; '.join(look.in_the_way)}")
+        _told[source] = look.in_the_way
+        yield look
 
 
 def _read(text: str | None) -> _Cursor:

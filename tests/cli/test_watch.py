@@ -140,6 +140,17 @@ def test_an_agent_that_is_installed_later_is_found(watched):
     assert not watched.errors
 
 
+def test_a_link_that_leads_out_is_not_waited_for(watched):
+    watched.write()
+    (watched.home / ".claude/all").symlink_to("/")
+    with watched.watch():
+        watched.write()
+        watched.until(lambda: watched.records() == 2)
+    ((places, why),) = watched.silent
+    assert [place.name for place in places] == [".claude"]
+    assert why == "a link in it leads out of it"
+
+
 def test_a_burst_is_few_loads(watched):
     watched.write()
     with watched.watch():
