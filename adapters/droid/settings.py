@@ -69,9 +69,7 @@ def _reminded(data: bytes) -> str | None:
     if b"Model:" not in data or (line := _line(data)) is None or line.message is None:
         return None
     parts = line.message.content or []
-    texts = (
-        [parts] if isinstance(parts, str) else [part.text or "" for part in parts]
-    )
+    texts = [parts] if isinstance(parts, str) else [part.text or "" for part in parts]
     named = [
         model
         for text in texts
