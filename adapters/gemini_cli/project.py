@@ -4,6 +4,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from agentlake.adapters.sdk.decode import Unreadable, untyped
+from agentlake.adapters.sdk.scan import beside
 
 
 def folder_of(chat: str) -> str | None:
@@ -12,20 +13,17 @@ def folder_of(chat: str) -> str | None:
     top = max(at for at, part in enumerate(parts) if part == "tmp")
     root, name = Path(*parts[:top]), parts[top + 1]
     for below in ("tmp", "history"):
-        try:
-            told = Path(root, below, name, ".project_root").read_text(errors="replace")
-        except OSError:
-            continue
+        told = beside(Path(root, below, name, ".project_root")) or b""
         if told.strip():
-            return told.strip()
+            return told.decode(errors="replace").strip()
     return _registered(root / "projects.json", name)
 
 
 def _registered(registry: Path, name: str) -> str | None:
     """The folder with this short name, or with this hash, as older versions name it."""
     try:
-        told = untyped(registry.read_bytes())
-    except (OSError, Unreadable):
+        told = untyped(beside(registry) or b"null")
+    except Unreadable:
         return None
     known = told.get("projects") if isinstance(told, dict) else None
     for folder, short in known.items() if isinstance(known, dict) else ():

@@ -35,6 +35,7 @@ from agentlake.adapters.sdk.contract import (
     Stream,
 )
 from agentlake.adapters.sdk.decode import encode, untyped
+from agentlake.adapters.sdk.files import content
 from agentlake.adapters.sdk.roots import Root
 from agentlake.adapters.sdk.scan import files_below, matching
 from agentlake.models.fact import Fact
@@ -115,11 +116,10 @@ def read(stream: Stream, cursor: Any, options: Options) -> Iterator[Chunk]:
     Raises OSError, and Unreadable for a state that is half written.
     """
     del cursor, options
-    path = Path(stream.path)
-    data = path.read_bytes()
+    data = content(stream.path)
     untyped(data)
     records = [Keyed("state", data, 0)]
-    if models := state.models_of(path.parents[3] / "config.toml"):
+    if models := state.models_of(Path(stream.path).parents[3] / "config.toml"):
         records.append(Keyed("models", encode(models), 1))
     yield Chunk(records=records, cursor=None)
 

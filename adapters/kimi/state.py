@@ -7,6 +7,7 @@ import msgspec
 
 from agentlake.adapters.kimi.where import Facts
 from agentlake.adapters.sdk.decode import Decoder
+from agentlake.adapters.sdk.scan import beside
 from agentlake.models.link import Link
 from agentlake.models.session import Session
 from agentlake.models.turn import Turn
@@ -59,8 +60,8 @@ def state(session_id: str, data: bytes) -> Facts:
 def models_of(config: Path) -> dict[str, str]:
     """The models that a configuration gives names to; its keys and rules stay there."""
     try:
-        said = tomllib.loads(config.read_text("utf-8"))
-    except (OSError, ValueError):
+        said = tomllib.loads((beside(config) or b"").decode())
+    except (ValueError, RecursionError):
         return {}
     models = said.get("models")
     named = models.items() if isinstance(models, dict) else ()
