@@ -19,11 +19,13 @@ from agentlake.adapters.sdk.contract import Adapter
 from agentlake.adapters.sdk.contract import Health as Told
 from agentlake.adapters.sdk.run import guarded
 from agentlake.adapters.sdk.scan import within
+from agentlake.errors import UserError
 from agentlake.pipelines.ingest.listing import SourcePlan
 from agentlake.pipelines.ingest.plan import Found, look
 from agentlake.pipelines.settings.settings import Settings
 from agentlake.pipelines.sync import plans
 from agentlake.pipelines.warehouse.connect import BusyError, Connection, reading
+from agentlake.pipelines.warehouse.fitness import files, obstacles
 from agentlake.pipelines.warehouse.schema import ensure
 
 SOON_DAYS = 7
@@ -111,11 +113,20 @@ class Health(msgspec.Struct, kw_only=True):
     unpriced: list[Unpriced] = []
     broken: list[str] = []
     """Adapters of the user's that cannot be used, and why."""
+    obstacles: list[str] = []
+    """What would stop a load now, and what to do about it."""
+    files: dict[str, int] = {}
+    """The bytes of each file of the warehouse."""
+
+    @property
+    def unread(self) -> int:
+        """How many streams wait for a load."""
+        return sum(one.unloaded.streams for one in self.sources if one.unloaded)
 
     @property
     def is_fine(self) -> bool:
-        """Whether nothing is deferred, broken or about to be lost."""
-        return not self.broken and not any(
+        """Whether a load would work and nothing is deferred, broken or nearly lost."""
+        return not (self.broken or self.obstacles) and not any(
             one.deferred
             or one.problem
             or one.warnings
@@ -134,6 +145,8 @@ def examine(settings: Settings, environ: Mapping[str, str]) -> Health:
         time_zone=settings.time_zone,
         warehouse=str(warehouse),
         warehouse_bytes=warehouse.stat().st_size if warehouse.exists() else None,
+        obstacles=obstacles(warehouse),
+        files=files(warehouse),
     )
     enabled = {plan.adapter.SOURCE: plan for plan in plans(settings, environ)}
     with _opened(warehouse, health) as connection:
@@ -174,6 +187,10 @@ def _opened(warehouse: Path, health: Health) -> Iterator[Connection]:
                     return
         except BusyError as error:
             health.busy = str(error)
+        except UserError as error:
+            health.busy = str(error)
+            if not health.obstacles:
+                health.obstacles.append(str(error))
     with duckdb.connect() as connection:
         ensure(connection, [])
         yield connection

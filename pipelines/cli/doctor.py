@@ -52,7 +52,12 @@ def _lines(health: Health) -> Iterator[str]:
         yield f"warehouse    {health.warehouse} (not there yet: `agentlake load`)"
     else:
         yield f"warehouse    {health.warehouse}, {size(health.warehouse_bytes)}"
-    if health.busy:
+    if len(health.files) > 1:
+        parts = (f"{name} {size(bytes)}" for name, bytes in health.files.items())
+        yield f"  on disk    {size(sum(health.files.values()))}: {', '.join(parts)}"
+    for obstacle in health.obstacles:
+        yield f"! {obstacle}"
+    if health.busy and not health.obstacles:
         yield f"  busy       {health.busy}"
     here = [one for one in health.sources if _is_here(one)]
     if here:
@@ -72,9 +77,16 @@ def _lines(health: Health) -> Iterator[str]:
             yield f"             {model.source} {name}: {counted(model.calls, 'call')}"
         yield from _more(len(health.unpriced))
     yield ""
-    yield (
-        "All is well." if health.is_fine else "Something needs you: see the lines in !"
-    )
+    yield _verdict(health)
+
+
+def _verdict(health: Health) -> str:
+    if not health.is_fine:
+        return "Something needs you: see the lines in !"
+    if health.unread:
+        verb = "waits" if health.unread == 1 else "wait"
+        return f"{counted(health.unread, 'stream')} {verb} for `agentlake load`."
+    return "All is well."
 
 
 def _is_here(one: SourceHealth) -> bool:
