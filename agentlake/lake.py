@@ -49,6 +49,14 @@ _COST: dict[str, pl.DataType] = {
     "cost_usd": _USD,
     "unpriced_calls": _COUNT,
 }
+_PAID: dict[str, pl.DataType] = {
+    **_COST,
+    "cost_low_usd": _USD,
+    "cost_high_usd": _USD,
+    "assumed_cost_usd": _USD,
+    "reported_only_usd": _USD,
+    "unknown_cost_calls": _COUNT,
+}
 
 SCHEMAS: dict[str, pl.Schema] = {
     "daily_usage": pl.Schema(
@@ -58,7 +66,7 @@ SCHEMAS: dict[str, pl.Schema] = {
             "model": _TEXT,
             "calls": _COUNT,
             **_TOKENS,
-            **_COST,
+            **_PAID,
         }
     ),
     "model_usage": pl.Schema(
@@ -70,7 +78,7 @@ SCHEMAS: dict[str, pl.Schema] = {
             "calls": _COUNT,
             **_TOKENS,
             "reasoning_tokens": _COUNT,
-            **_COST,
+            **_PAID,
         }
     ),
     "other_usage": pl.Schema(
@@ -91,7 +99,7 @@ SCHEMAS: dict[str, pl.Schema] = {
             "sessions": _COUNT,
             "calls": _COUNT,
             **_TOKENS,
-            **_COST,
+            **_PAID,
         }
     ),
     "session_summary": pl.Schema(
@@ -109,7 +117,7 @@ SCHEMAS: dict[str, pl.Schema] = {
             "calls": _COUNT,
             **_TOKENS,
             "reasoning_tokens": _COUNT,
-            **_COST,
+            **_PAID,
             "models": pl.List(pl.String()),
             "path": _TEXT,
             "file_bytes": _COUNT,
@@ -264,6 +272,9 @@ class Lake:
         `input_tokens`, `cache_read_tokens`, `cache_write_tokens`, `output_tokens` and
         `web_search_requests` are sums of that day; `cost_usd` is in US dollars, of all
         but the `unpriced_calls`.
+        `cost_low_usd` and `cost_high_usd` bound it where sums hide the rate,
+        `assumed_cost_usd` of it rests on assumptions; what only the agent itself
+        reported is in `reported_only_usd`, and `unknown_cost_calls` have nothing.
         """
         return self._mart("daily_usage")
 
@@ -274,6 +285,9 @@ class Lake:
         `cache_read_tokens`, `cache_write_tokens`, `output_tokens` (with the
         `reasoning_tokens`) and `web_search_requests`; `cost_usd` in US dollars, of all
         but the `unpriced_calls`.
+        `cost_low_usd` and `cost_high_usd` bound it where sums hide the rate,
+        `assumed_cost_usd` of it rests on assumptions; what only the agent itself
+        reported is in `reported_only_usd`, and `unknown_cost_calls` have nothing.
         """
         return self._mart("model_usage")
 
@@ -281,7 +295,7 @@ class Lake:
         """One row per day, source, model and unit other than tokens, newest day first.
 
         `usage_date` is the day in the lake's time zone; `amount` is counted in `unit`
-        (credits, requests, ...) and is in no other mart's tokens or dollars;
+        (credits, requests, ...) and is in no other mart's tokens or `cost_usd`;
         `is_estimated` tells that the agent itself had only estimated a part of it.
         """
         return self._mart("other_usage")
@@ -294,6 +308,9 @@ class Lake:
         `input_tokens`, `cache_read_tokens`, `cache_write_tokens`, `output_tokens` and
         `web_search_requests`; `cost_usd` in US dollars, of all but the
         `unpriced_calls`.
+        `cost_low_usd` and `cost_high_usd` bound it where sums hide the rate,
+        `assumed_cost_usd` of it rests on assumptions; what only the agent itself
+        reported is in `reported_only_usd`, and `unknown_cost_calls` have nothing.
         """
         return self._mart("project_usage")
 
@@ -306,6 +323,9 @@ class Lake:
         `output_tokens` (with the `reasoning_tokens`) and `web_search_requests`;
         `cost_usd` in US dollars, of all but the `unpriced_calls`; the list of its
         `models`; the `path` of its file, and `file_bytes` of all its files.
+        `cost_low_usd` and `cost_high_usd` bound it where sums hide the rate,
+        `assumed_cost_usd` of it rests on assumptions; what only the agent itself
+        reported is in `reported_only_usd`, and `unknown_cost_calls` have nothing.
         """
         return self._mart("session_summary")
 

@@ -191,7 +191,7 @@ def _(mo):
 
 @app.cell
 def _(alt, lake, pl):
-    windows = lake.usage_windows().with_columns(pl.col("cost_usd").cast(pl.Float64))
+    windows = lake.usage_windows().with_columns(pl.col("^.*_usd$").cast(pl.Float64))
     fullest = (
         alt.Chart(windows)
         .mark_rule(strokeDash=[4, 4], color="gray")
@@ -298,7 +298,7 @@ def _(lake, mo, pl):
 @app.cell
 def _(alt, lake, pl):
     started = lake.session_summary().with_columns(
-        pl.col("cost_usd").cast(pl.Float64),
+        pl.col("^.*_usd$").cast(pl.Float64),
         folder=pl.col("project").str.split("/").list.last(),
     )
     sessions_chart = (

@@ -3,7 +3,9 @@ spend_by_day(since, until): One row per day with its calls, tokens and cost, new
 
 use     from spend_by_day()
         from spend_by_day(since := '2026-11-01', until := current_date - 1)
-null    cost_usd adds up what has a price; unpriced_calls counts what has none.
+null    cost_usd adds up what has a price; unpriced_calls counts what has none, of which
+        cost_low_usd and cost_high_usd bound some and the agent itself reported some
+        (reported_only_usd).
 */
 create or replace macro main.spend_by_day(since := null, until := null) as table
 select
@@ -14,7 +16,10 @@ select
     cast(sum(cache_write_tokens) as bigint) as cache_write_tokens,
     cast(sum(output_tokens) as bigint) as output_tokens,
     cast(sum(cost_usd) as decimal(18, 6)) as cost_usd,
-    cast(sum(unpriced_calls) as bigint) as unpriced_calls
+    cast(sum(unpriced_calls) as bigint) as unpriced_calls,
+    cast(sum(cost_low_usd) as decimal(18, 6)) as cost_low_usd,
+    cast(sum(cost_high_usd) as decimal(18, 6)) as cost_high_usd,
+    cast(sum(reported_only_usd) as decimal(18, 6)) as reported_only_usd
 from marts.daily_usage
 where
     (since is null or usage_date >= cast(since as date))

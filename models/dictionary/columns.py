@@ -174,7 +174,12 @@ NUMBERS = {
     "sessions": Entry("Number of sessions."),
     "messages": Entry("Number of messages of its own."),
     "tool_calls": Entry("Number of calls of tools."),
-    "unpriced_calls": Entry("Calls for which no price is known."),
+    "unpriced_calls": Entry("Rows without a cost of ours: no price, or only bounds."),
+    "assumed_cost_usd": Entry("The part of the cost that rests on an assumption."),
+    "reported_only_usd": Entry(
+        "What the agent itself reported of what has no cost of ours; in no other sum."
+    ),
+    "unknown_cost_calls": Entry("Rows of which nobody knows any cost."),
     "failed": Entry("Calls that failed."),
     "no_result": Entry("Calls without an answer."),
     "rejects": Entry("Records, or parts of them, that could not be understood."),

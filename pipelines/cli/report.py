@@ -28,6 +28,7 @@ from agentlake.pipelines.warehouse.connect import Connection, reading
 
 _MOST_ROWS = 50
 _MOST_MODELS = 5
+_COSTS = ("cost_low_usd", "cost_high_usd", "reported_only_usd", "unknown_cost_calls")
 _TO_LOAD = "Load what your agents wrote with `agentlake load`."
 
 
@@ -53,7 +54,7 @@ def run(args: Namespace, settings: Settings, _: Mapping[str, str]) -> int:
                 why = _why_nothing(connection, args.source, asked, zone)
                 print(why, file=sys.stderr)
         if report.has_cost:
-            _tell_unpriced(connection, args.source, is_table=not args.json)
+            _tell_costs(connection, args.source, is_table=not args.json)
             _tell_units(connection, args.source)
     return 0
 
@@ -97,13 +98,13 @@ def _bars(day: str | None, found: Sequence[Mapping[str, Any]]) -> dict[int, Deci
     """What each day cost, at its first row; its output where no cost is known."""
     if day is None:
         return {}
-    is_priced = any(row["cost_usd"] for row in found)
-    measure = "cost_usd" if is_priced else "output_tokens"
+    is_priced = any(_least(row) for row in found)
     sums: dict[Any, Decimal] = {}
     first_rows: dict[Any, int] = {}
     for number, row in enumerate(found):
         first_rows.setdefault(row[day], number)
-        amount = Decimal(row[measure] or 0)
+        amount = _least(row) if is_priced else row["output_tokens"]
+        amount = Decimal(amount or 0)
         sums[row[day]] = sums.get(row[day], Decimal(0)) + amount
     return {number: sums[of] for of, number in first_rows.items()}
 
@@ -150,7 +151,7 @@ def _cell(shown: Shown, row: Mapping[str, Any]) -> str:
         case "count":
             return count(value)
         case "usd":
-            return usd(value, partly=row["unpriced_calls"] > 0)
+            return _cost(row)
         case "amount":
             return "-" if value is None else f"{value:,.2f}"
         case "ms":
@@ -158,14 +159,70 @@ def _cell(shown: Shown, row: Mapping[str, Any]) -> str:
     return "-" if value is None else str(value)
 
 
+def _least(row: Mapping[str, Any]) -> Decimal | None:
+    """What it cost at least: by our prices, else as the agent itself reported it."""
+    known = [row["cost_low_usd"], row["reported_only_usd"]]
+    return sum((it for it in known if it is not None), Decimal(0)) or next(
+        (it for it in known if it is not None), None
+    )
+
+
+def _cost(row: Mapping[str, Any]) -> str:
+    """Ours, in its absence the agent's own; marked by what is missing or assumed."""
+    reported, high = row["reported_only_usd"], row["cost_high_usd"]
+    return usd(
+        _least(row),
+        None if high is None else high + (reported or 0),
+        partly=row["unknown_cost_calls"] > 0 and _least(row) is not None,
+        reported=bool(reported),
+    )
+
+
 def _total(shown: Sequence[Shown], found: Sequence[Mapping[str, Any]]) -> list[str]:
     """The last line: sums of what is known, under the word total."""
     sums: dict[str, Any] = {}
-    for name in (*(one.name for one in shown if one.kind != "text"), "unpriced_calls"):
+    names = [one.name for one in shown if one.kind != "text"]
+    for name in dict.fromkeys([*names, *_COSTS]):
         known = [row[name] for row in found if row[name] is not None]
         sums[name] = sum(known) if known else None
     texts = {one.name: "" for one in shown if one.kind == "text"}
+    sums["unknown_cost_calls"] = sums["unknown_cost_calls"] or 0
     return _cells(shown, sums | texts | {shown[0].name: "total"})
+
+
+def _tell_costs(connection: Connection, source: str | None, *, is_table: bool) -> None:
+    """What the costs are, and how sure: what is assumed, or the agent's own."""
+    query = """
+        select
+            sum(cost_high_usd) filter (where price_assumptions is not null) as assumed,
+            string_agg(distinct price_assumptions, ', ') as assumptions,
+            sum(reported_cost_usd) filter (where cost_low_usd is null) as reported,
+            count(*) filter (where cost_high_usd > cost_low_usd) as bounded,
+            count(cost_low_usd) as priced
+        from core.usage
+        where unit in ('tokens', 'usd') and is_asked_for(called_at)
+            and ($source is null or source = $source)
+    """
+    _, ((assumed, assumptions, reported, bounded, priced),) = rows(
+        connection, query, {"source": source}
+    )
+    notes = []
+    if priced:
+        notes.append(
+            "Costs are what the API would have charged: a subscription costs its fee."
+        )
+    if reported and is_table:
+        notes.append(f"* {usd(reported)} is the agent's own figure: we know no price.")
+    if bounded and is_table:
+        notes.append("A range: a total does not say how large each of its calls was.")
+    if assumed:
+        steps = ", ".join(sorted({it.strip() for it in assumptions.split(",")}))
+        notes.append(
+            f"{usd(assumed)} rests on assumptions ({steps}): `agentlake prices MODEL`"
+        )
+    for note in notes:
+        print(note, file=sys.stderr)
+    _tell_unpriced(connection, source, is_table=is_table)
 
 
 def _tell_unpriced(
@@ -175,7 +232,8 @@ def _tell_unpriced(
     query = """
         select coalesce(model, '(no model)') as model, count(*) as calls
         from core.usage
-        where cost_usd is null and unit = 'tokens' and is_asked_for(called_at)
+        where cost_low_usd is null and reported_cost_usd is null
+            and unit = 'tokens' and is_asked_for(called_at)
             and ($source is null or source = $source)
         group by all order by calls desc, model
     """
@@ -188,8 +246,9 @@ def _tell_unpriced(
         print(
             f"{total:,} {'call has' if total == 1 else 'calls have'} no known cost and"
             f" {'is' if total == 1 else 'are'} in no sum: {', '.join(named)}\n"
-            f"  {'> means more than this. ' if is_table else ''}To price a model:"
-            ' [prices."its name"] in the settings file, then `agentlake load`.',
+            f"  {'>= means more than this. ' if is_table else ''}To price a model:"
+            ' [prices."its name"] in the settings file, then `agentlake load`; why:'
+            " `from marts.unpriced_models`.",
             file=sys.stderr,
         )
 
@@ -198,7 +257,7 @@ def _tell_units(connection: Connection, source: str | None) -> None:
     """What is counted in no tokens is in no sum of this report: where it is."""
     query = """
         select distinct unit from core.usage
-        where unit <> 'tokens' and is_asked_for(called_at)
+        where unit not in ('tokens', 'usd') and is_asked_for(called_at)
             and ($source is null or source = $source)
         order by unit
     """

@@ -170,15 +170,24 @@ def first(shown: int, of: int | None = None) -> str:
     return f"the first {rows}" + ("" if of is None else f" of {of:,}")
 
 
-def usd(cost: Decimal | None, *, partly: bool = False) -> str:
-    """$1,234.56, small sums to four digits, or - for unknown.
+def usd(
+    cost: Decimal | None,
+    upto: Decimal | None = None,
+    *,
+    partly: bool = False,
+    reported: bool = False,
+) -> str:
+    """$1,234.56, small sums to four digits, a range where the sum is not known.
 
-    `partly` marks a sum from which something unknown is missing.
+    `partly` marks a sum from which something unknown is missing, `reported` one in
+    which the agent's own figure stands for what has no price.
     """
     if cost is None:
         return "-"
     digits = 2 if cost >= 1 or not cost else _SMALL_DIGITS
-    return f"{'>' if partly else ''}${cost:,.{digits}f}"
+    low, high = (f"{it:,.{digits}f}" for it in (cost, cost if upto is None else upto))
+    text = f"{'>=' if partly else ''}${low}{f'-{high}' if high != low else ''}"
+    return text + ("*" if reported else "")
 
 
 def usd_column(cells: Sequence[str]) -> list[str]:

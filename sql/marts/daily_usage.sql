@@ -19,9 +19,14 @@ with
             cache_write_tokens,
             output_tokens,
             web_search_requests,
-            cost_usd
+            unit,
+            cost_usd,
+            cost_low_usd,
+            cost_high_usd,
+            reported_cost_usd,
+            price_assumptions
         from core.usage
-        where unit = 'tokens' and not is_total
+        where unit in ('tokens', 'usd') and not is_total
         union all by name
         select
             source,
@@ -32,9 +37,14 @@ with
             cache_write_tokens,
             output_tokens,
             web_search_requests,
-            cost_usd
+            unit,
+            cost_usd,
+            cost_low_usd,
+            cost_high_usd,
+            reported_cost_usd,
+            price_assumptions
         from core.usage_steps
-        where unit = 'tokens'
+        where unit in ('tokens', 'usd')
     ),
     quarters as (
         select
@@ -48,7 +58,20 @@ with
             sum(output_tokens) as output_tokens,
             sum(web_search_requests) as web_search_requests,
             sum(cost_usd) as cost_usd,
-            count(*) filter (where cost_usd is null) as unpriced_calls
+            count(*) filter (
+                where cost_usd is null and unit = 'tokens'
+            ) as unpriced_calls,
+            sum(cost_low_usd) as cost_low_usd,
+            sum(cost_high_usd) as cost_high_usd,
+            sum(cost_high_usd) filter (
+                where price_assumptions is not null
+            ) as assumed_cost_usd,
+            sum(reported_cost_usd) filter (
+                where cost_low_usd is null
+            ) as reported_only_usd,
+            count(*) filter (
+                where cost_low_usd is null and reported_cost_usd is null
+            ) as unknown_cost_calls
         from parts
         where is_asked_for(called_at)
         group by all
@@ -65,7 +88,12 @@ select
     cast(sum(output_tokens) as bigint) as output_tokens,
     cast(sum(web_search_requests) as bigint) as web_search_requests,
     cast(sum(cost_usd) as decimal(18, 6)) as cost_usd,
-    cast(sum(unpriced_calls) as bigint) as unpriced_calls
+    cast(sum(unpriced_calls) as bigint) as unpriced_calls,
+    cast(sum(cost_low_usd) as decimal(18, 6)) as cost_low_usd,
+    cast(sum(cost_high_usd) as decimal(18, 6)) as cost_high_usd,
+    cast(sum(assumed_cost_usd) as decimal(18, 6)) as assumed_cost_usd,
+    cast(sum(reported_only_usd) as decimal(18, 6)) as reported_only_usd,
+    cast(sum(unknown_cost_calls) as bigint) as unknown_cost_calls
 from quarters
 group by all
 order by usage_date desc, source asc, model asc

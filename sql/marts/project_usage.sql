@@ -19,12 +19,29 @@ select
     cast(sum(usage.output_tokens) as bigint) as output_tokens,
     cast(sum(usage.web_search_requests) as bigint) as web_search_requests,
     cast(sum(usage.cost_usd) as decimal(18, 6)) as cost_usd,
-    count(*) filter (where usage.cost_usd is null) as unpriced_calls
+    count(*) filter (
+        where usage.cost_usd is null and usage.unit = 'tokens'
+    ) as unpriced_calls,
+    cast(sum(usage.cost_low_usd) as decimal(18, 6)) as cost_low_usd,
+    cast(sum(usage.cost_high_usd) as decimal(18, 6)) as cost_high_usd,
+    cast(
+        sum(usage.cost_high_usd) filter (
+            where usage.price_assumptions is not null
+        ) as decimal(18, 6)
+    ) as assumed_cost_usd,
+    cast(
+        sum(usage.reported_cost_usd) filter (
+            where usage.cost_low_usd is null
+        ) as decimal(18, 6)
+    ) as reported_only_usd,
+    count(*) filter (
+        where usage.cost_low_usd is null and usage.reported_cost_usd is null
+    ) as unknown_cost_calls
 from core.usage as usage
 left join
     core.sessions as sessions
     on sessions.source = usage.source
     and sessions.session_id = usage.session_id
-where usage.unit = 'tokens' and is_asked_for(usage.called_at)
+where usage.unit in ('tokens', 'usd') and is_asked_for(usage.called_at)
 group by all
 order by cost_usd desc nulls last, output_tokens desc

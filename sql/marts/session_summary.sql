@@ -32,10 +32,27 @@ with
             cast(sum(reasoning_tokens) as bigint) as reasoning_tokens,
             cast(sum(web_search_requests) as bigint) as web_search_requests,
             cast(sum(cost_usd) as decimal(18, 6)) as cost_usd,
-            count(*) filter (where cost_usd is null) as unpriced_calls,
+            count(*) filter (
+                where cost_usd is null and unit = 'tokens'
+            ) as unpriced_calls,
+            cast(sum(cost_low_usd) as decimal(18, 6)) as cost_low_usd,
+            cast(sum(cost_high_usd) as decimal(18, 6)) as cost_high_usd,
+            cast(
+                sum(cost_high_usd) filter (
+                    where price_assumptions is not null
+                ) as decimal(18, 6)
+            ) as assumed_cost_usd,
+            cast(
+                sum(reported_cost_usd) filter (where cost_low_usd is null) as decimal(
+                    18, 6
+                )
+            ) as reported_only_usd,
+            count(*) filter (
+                where cost_low_usd is null and reported_cost_usd is null
+            ) as unknown_cost_calls,
             list_sort(list(distinct model) filter (where model is not null)) as models
         from core.usage
-        where unit = 'tokens' and is_asked_for(called_at)
+        where unit in ('tokens', 'usd') and is_asked_for(called_at)
         group by all
     ),
     stored as (
@@ -75,6 +92,11 @@ select
     used.web_search_requests,
     used.cost_usd,
     coalesce(used.unpriced_calls, 0) as unpriced_calls,
+    used.cost_low_usd,
+    used.cost_high_usd,
+    used.assumed_cost_usd,
+    used.reported_only_usd,
+    coalesce(used.unknown_cost_calls, 0) as unknown_cost_calls,
     coalesce(used.models, []) as models,
     stored.path,
     stored.file_bytes

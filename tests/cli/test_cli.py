@@ -291,6 +291,11 @@ def test_the_daily_json_has_exactly_the_columns_of_the_mart(terminal):
             "web_search_requests": None,
             "cost_usd": 0.0045,
             "unpriced_calls": 0,
+            "cost_low_usd": 0.0045,
+            "cost_high_usd": 0.0045,
+            "assumed_cost_usd": None,
+            "reported_only_usd": None,
+            "unknown_cost_calls": 0,
         }
     ]
 
@@ -372,13 +377,14 @@ def test_the_daily_table_has_a_total_and_says_what_has_no_price(terminal):
     assert first == ("date source model calls input cache read cache write output cost")
     assert newest == "2026-11-30 claude_code mystery-1 1 7 - - 8 -"
     assert middle == f"2026-11-29 claude_code {SONNET} 1 2,000 - - 200 $0.0090"
-    assert last == "total 3 3,007 - - 308 >$0.0135"
+    assert last == "total 3 3,007 - - 308 >=$0.0135"
     assert "1 call has no known cost" in terminal.err
     assert "mystery-1 (1)" in terminal.err
-    assert "> means more than this." in terminal.err
-    assert terminal.err.endswith("then `agentlake load`.\n")
+    assert ">= means more than this." in terminal.err
+    assert "a subscription costs its fee" in terminal.err
+    assert "`from marts.unpriced_models`" in terminal.err
     terminal("report", "daily", "--json")
-    assert "> means" not in terminal.err
+    assert "= means" not in terminal.err
 
 
 def test_a_limited_table_says_so_and_its_total_is_of_all(terminal):
@@ -992,6 +998,10 @@ def test_numbers_as_people_read_them():
         "$1.00",
         "$1,234.57",
     ]
+    one, two = Decimal("1.25"), Decimal("3.5")
+    assert usd(one, two) == "$1.25-3.50"
+    assert usd(one, one, partly=True) == ">=$1.25"
+    assert usd(one, reported=True) == "$1.25*"
     assert [duration(ms) for ms in (None, 0, 999, 4200, 200_000, 18_420_000)] == [
         "-",
         "0ms",

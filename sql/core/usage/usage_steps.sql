@@ -66,11 +66,13 @@ select
     bounds.low_usd as cost_low_usd,
     bounds.high_usd as cost_high_usd,
     bounds.price_id,
+    named.price_assumptions,
     -- lineage
     usage.stream_id,
     usage.generation,
     usage.seq
 from steps as usage
+left join core.model_names as named on is_offered(usage, named)
 left join
     bounds
     on bounds.source = usage.source
