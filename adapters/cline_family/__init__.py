@@ -8,18 +8,30 @@ Seen:    descriptions of Cline 3.89 - 4.1, Roo 3.53 and Kilo 5.16; no real files
 Trap:    tokensIn is the whole prompt or only its uncached part, by product, provider
          and date; no record says the version. A request is written before it has
          counts. Requests that were taken back are added up in one entry, so only the
-         newest file of a task counts, not what older ones had beside it.
+         newest file of a task counts, not what older ones had beside it. Answers of
+         tools in words name no call: they are paired by name and order.
 Missing: models of older tasks are found by time in files beside the requests, which may
-         be gone. Tools are told by the history that the model got, not by the list
-         that the user saw: where it is gone, there are none.
+         be gone. Tools are told by the history that the model got; where it is gone, by
+         the list that the user saw, which shows few outputs. Where that list is gone,
+         the history tells what was said, and nothing what it cost.
 """
 
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
-from agentlake.adapters.cline_family import sdk_sessions, tasks
-from agentlake.adapters.sdk.contract import Keyed, Options, Record, Reject, Stream
+from agentlake.adapters.cline_family import history, requests, sdk_sessions, tasks
+from agentlake.adapters.sdk.contract import (
+    Chunk,
+    Keyed,
+    Options,
+    Reader,
+    Record,
+    Reject,
+    Stream,
+)
+from agentlake.adapters.sdk.readers import json_document
 from agentlake.adapters.sdk.roots import Root
 from agentlake.adapters.sdk.scan import folders_in, matching
 from agentlake.models.fact import Fact
@@ -51,7 +63,7 @@ ROOTS = (
         default=(
             *(
                 f"{folder}/globalStorage/{extension}"
-                for extension in tasks.PRODUCTS
+                for extension in requests.PRODUCTS
                 for folder in _USER_FOLDERS
             ),
             "~/.vscode-mock/global-storage",
@@ -60,11 +72,13 @@ ROOTS = (
 )
 
 _TASK_FILES = (
-    "api_conversation_history.json",
+    tasks.HISTORY,
+    *tasks.SEEN,
     "history_item.json",
     "task_metadata.json",
-    "ui_messages.json",
 )
+_EMPTY = 8
+"""No file of so few bytes says anything: it is an empty list."""
 _SESSION_FILE = re.compile(r"(?P<name>.+?)(?P<messages>\.messages)?\.json")
 
 
@@ -77,10 +91,24 @@ def discover(root: str, options: Options) -> Iterator[Stream]:
         for name in _TASK_FILES
         for file in matching(folder, name)
     ]
+<<<<<<< HEAD
     found += filter(_is_session_file, matching(root, "sessions/*/*.json"))
     found += matching(root, "state/taskHistory.json")
     for name in sorted(found):
         yield Stream(path=name, key=name, reader="json_document")
+=======
+    for folder in _folders(Path(root, "sessions")):
+        found += [file for file in folder.iterdir() if _is_session_file(file)]
+    if (listed := Path(root, "state", "taskHistory.json")).is_file():
+        found.append(listed)
+    for name in sorted(map(str, found)):
+        reader: Reader = "own" if _is_one_of_two(name) else "json_document"
+        yield Stream(path=name, key=name, reader=reader)
+
+
+def _is_one_of_two(path: str) -> bool:
+    return Path(path).name in (tasks.HISTORY, *tasks.SEEN)
+>>>>>>> 323bac6 (Read what answers of tools in words, and one file of two, tell of Cline's tasks)
 
 
 def _is_session_file(path: str) -> bool:
@@ -89,6 +117,29 @@ def _is_session_file(path: str) -> bool:
     return name is not None and (
         bool(name["messages"]) or name["name"] == file.parent.name
     )
+
+
+def read(stream: Stream, cursor: Any, options: Options) -> Iterator[Chunk]:
+    """What the user saw, or what the model got; if one is gone, the other says more."""
+    del options
+    path = Path(stream.path)
+    is_history = path.name == tasks.HISTORY
+    others = tasks.SEEN if is_history else (tasks.HISTORY,)
+    is_alone = not any(_says_something(path.with_name(name)) for name in others)
+    take = history.explode if is_history else tasks.explode_seen
+    return json_document.read(
+        stream.path,
+        lambda data: take(path.parent.name, data, is_alone=is_alone),
+        cursor,
+        {"is_alone": is_alone, "version": PARSER_VERSION},
+    )
+
+
+def _says_something(file: Path) -> bool:
+    try:
+        return file.stat().st_size > _EMPTY
+    except OSError:
+        return False
 
 
 def explode(stream: Stream, data: bytes) -> Iterable[Keyed]:

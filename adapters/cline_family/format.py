@@ -38,6 +38,8 @@ class Entry(msgspec.Struct, frozen=True, gc=False, rename="camel"):
     model_info: ModelInfo | None = None
     api_protocol: str | None = None
     context_condense: Condensed | None = None
+    answers: list[str | None] | None = msgspec.field(default=None, name="$answers")
+    """What the entries behind a tool's show of its output, as `explode` found it."""
 
 
 class Request(msgspec.Struct, frozen=True, gc=False, rename="camel"):
@@ -49,6 +51,7 @@ class Request(msgspec.Struct, frozen=True, gc=False, rename="camel"):
     cache_reads: Count | None = None
     cost: Usd | None = None
     api_protocol: str | None = None
+    request: Any = None
 
 
 class Requests(msgspec.Struct, frozen=True, gc=False):
@@ -72,12 +75,24 @@ class Part(msgspec.Struct, frozen=True, gc=False):
     is_error: bool | None = None
 
 
+class Asked(msgspec.Struct, frozen=True, gc=False, array_like=True):
+    """A call that the reply before a message asked for."""
+
+    id: str
+    name: str | None = None
+
+
 class Spoken(msgspec.Struct, frozen=True, gc=False):
-    """A message to or from the model."""
+    """A message to or from the model; what `explode` put in begins with `$`."""
 
     role: str | None = None
     content: str | list[Part] | None = None
     ts: Time = None
+    asked: list[Asked] = msgspec.field(default=[], name="$asked")
+    before: str | None = msgspec.field(default=None, name="$before")
+    """The name of the reply before it."""
+    is_alone: bool = msgspec.field(default=False, name="$alone")
+    """Whether nothing else tells of the task."""
 
 
 class Used(msgspec.Struct, frozen=True, gc=False):
@@ -110,6 +125,13 @@ class Metrics(msgspec.Struct, frozen=True, gc=False, rename="camel"):
     total_cost: Usd | None = None
 
 
+class Git(msgspec.Struct, frozen=True, gc=False):
+    """The repository that a session works in."""
+
+    url: str | None = None
+    branch: str | None = None
+
+
 class About(msgspec.Struct, frozen=True, gc=False, rename="camel"):
     """What is known about a message or a session."""
 
@@ -117,6 +139,7 @@ class About(msgspec.Struct, frozen=True, gc=False, rename="camel"):
     display_only: bool | None = None
     title: str | None = None
     usage: Metrics | None = None
+    git: Git | None = None
 
 
 class Answer(msgspec.Struct, frozen=True, gc=False, rename="camel"):

@@ -1,19 +1,23 @@
 """The format of Cline's SDK: a manifest per session, messages per agent."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 from typing import Any
+
+from msgspec.structs import replace
 
 from agentlake.adapters.cline_family.format import (
     ANSWER,
     MANIFEST,
     About,
     Answer,
+    Git,
     Metrics,
     ModelInfo,
     Part,
 )
-from agentlake.adapters.cline_family.tools import text_of
+from agentlake.adapters.cline_family.tools import has_failed, text_of
 from agentlake.adapters.sdk.contract import Keyed, Record, Reject
 from agentlake.adapters.sdk.decode import encode, untyped
 from agentlake.adapters.sdk.values import json_text, moment
@@ -24,7 +28,11 @@ from agentlake.models.message import Message
 from agentlake.models.session import Session
 from agentlake.models.tool_call import ToolCall
 from agentlake.models.tool_result import ToolResult
+from agentlake.models.turn import Turn
 from agentlake.models.usage import Usage
+
+_INPUT = re.compile(r"\s*<user_input\b[^>]*>(?P<typed>.*)</user_input>\s*", re.DOTALL)
+_NOTICE = re.compile(r"<mode_notice\b[^>]*>.*?</mode_notice>", re.DOTALL)
 
 
 def explode(session: str, name: str, data: bytes) -> Iterator[Keyed]:
@@ -76,6 +84,8 @@ def _message(record: Record, name: str) -> Iterable[Fact | Reject]:
         )
     content = answer.content
     parts = [Part("text", content)] if isinstance(content, str) else content or []
+    if answer.role == "user":
+        parts = [replace(part, text=_typed(part.text)) for part in parts]
     role, kind = _role(answer, parts, is_summary=is_summary)
     yield Message(
         session_id=session,
@@ -89,6 +99,14 @@ def _message(record: Record, name: str) -> Iterable[Fact | Reject]:
     for index, part in enumerate(parts):
         yield from _part(name, agent, index, part, at)
     yield from rejects
+
+
+def _typed(text: str | None) -> str | None:
+    """What was typed, without the tags around it and what is said of the mode."""
+    if text is None or "<" not in text:
+        return text
+    found = _INPUT.fullmatch(text)
+    return _NOTICE.sub("", found["typed"] if found else text).strip()
 
 
 def _role(answer: Answer, parts: list[Part], *, is_summary: bool) -> tuple[str, str]:
@@ -132,7 +150,7 @@ def _part(
             message_id=name,
             tool_call_id=call,
             text=text_of(part.content),
-            is_error=part.is_error,
+            is_error=part.is_error or has_failed(part.content),
             finished_at=at,
         )
 
@@ -141,13 +159,23 @@ def _manifest(record: Record, session: str) -> Iterable[Fact | Reject]:
     """The session; its sums count only where no message tells its own."""
     told, rejects = MANIFEST.decode(record.data)
     about = told.metadata or About()
+    git = about.git or Git()
     yield Session(
         session_id=session,
-        title=about.title,
+        title=_typed(about.title),
         title_source="ai" if about.title else None,
         cwd=told.cwd or told.workspace_root,
+        git_branch=git.branch,
+        repo_url=git.url,
         started_at=moment(told.started_at),
     )
+    if told.model:
+        yield Turn(
+            session_id=session,
+            kind="context",
+            model=told.model,
+            began_at=moment(told.started_at),
+        )
     if about.usage:
         yield from _usage(
             about.usage,
@@ -168,14 +196,15 @@ def _manifest(record: Record, session: str) -> Iterable[Fact | Reject]:
 def _usage(metrics: Metrics, about: dict[str, Any]) -> Iterator[Fact]:
     cached = (metrics.cache_read_tokens or 0) + (metrics.cache_write_tokens or 0)
     told = metrics.input_tokens
-    if told is None and metrics.output_tokens is None:
+    cost = metrics.cost or metrics.total_cost
+    if not (cached or told or metrics.output_tokens or cost):
         return
     yield Usage(
         input_tokens=told - cached if told is not None and told >= cached else told,
         cache_read_tokens=metrics.cache_read_tokens,
         cache_write_tokens=metrics.cache_write_tokens,
         output_tokens=metrics.output_tokens,
-        reported_cost_usd=metrics.cost or metrics.total_cost or None,
+        reported_cost_usd=cost or None,
         **about,
     )
 
