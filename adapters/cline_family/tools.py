@@ -121,7 +121,7 @@ def is_answer(text: str) -> bool:
 
 
 def text_of(content: Any) -> str | None:
-    """A text, or the texts of a list of pieces, some of which are results of queries."""
+    """A text, or the texts of a list of pieces, some of them results of queries."""
     if content is None or isinstance(content, str):
         return content
     if isinstance(content, list):
