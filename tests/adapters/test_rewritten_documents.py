@@ -5,8 +5,8 @@ import json
 import pytest
 
 from agentlake.adapters import amp, cline_family
-from agentlake.adapters.sdk.contract import Stream
 from agentlake.adapters.sdk.decode import Unreadable
+from agentlake.adapters.sdk.readers.chunks import chunks
 
 OPUS = "claude-opus-4-5"
 
@@ -160,7 +160,10 @@ HALF = [
 
 
 @pytest.mark.parametrize(("adapter", "path", "data"), HALF)
-def test_a_file_that_is_half_written_is_read_again_later(adapter, path, data):
-    stream = Stream(path=f"/r/{path}", key="k", reader="json_document")
+def test_a_file_that_is_half_written_is_read_again_later(adapter, path, data, tmp_path):
+    file = tmp_path / path
+    file.parent.mkdir(parents=True)
+    file.write_bytes(data)
+    (stream,) = adapter.discover(str(tmp_path), {})
     with pytest.raises(Unreadable):
-        list(adapter.explode(stream, data))
+        list(chunks(adapter, stream, stream.path, None, {}))
