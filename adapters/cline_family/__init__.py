@@ -91,24 +91,15 @@ def discover(root: str, options: Options) -> Iterator[Stream]:
         for name in _TASK_FILES
         for file in matching(folder, name)
     ]
-<<<<<<< HEAD
     found += filter(_is_session_file, matching(root, "sessions/*/*.json"))
     found += matching(root, "state/taskHistory.json")
     for name in sorted(found):
-        yield Stream(path=name, key=name, reader="json_document")
-=======
-    for folder in _folders(Path(root, "sessions")):
-        found += [file for file in folder.iterdir() if _is_session_file(file)]
-    if (listed := Path(root, "state", "taskHistory.json")).is_file():
-        found.append(listed)
-    for name in sorted(map(str, found)):
         reader: Reader = "own" if _is_one_of_two(name) else "json_document"
         yield Stream(path=name, key=name, reader=reader)
 
 
 def _is_one_of_two(path: str) -> bool:
     return Path(path).name in (tasks.HISTORY, *tasks.SEEN)
->>>>>>> 323bac6 (Read what answers of tools in words, and one file of two, tell of Cline's tasks)
 
 
 def _is_session_file(path: str) -> bool:
