@@ -178,6 +178,17 @@ SCHEMAS: dict[str, pl.Schema] = {
             "last_called_at": _MOMENT,
         }
     ),
+    "unknown_types": pl.Schema(
+        {
+            "source": _TEXT,
+            "type": _TEXT,
+            "records": _COUNT,
+            "first_seen_at": _MOMENT,
+            "last_seen_at": _MOMENT,
+            "example_path": _TEXT,
+            "example_seq": _COUNT,
+        }
+    ),
     "unpriced_models": pl.Schema(
         {
             "source": _TEXT,
@@ -361,6 +372,15 @@ class Lake:
         the calls whose duration is known; `last_called_at` (UTC).
         """
         return self._mart("tool_usage")
+
+    def unknown_types(self) -> pl.DataFrame:
+        """One row per source and type of record that its adapter does not know.
+
+        How many `records` hold the `type`, when a load first and last met it
+        (`first_seen_at`, `last_seen_at`, UTC), and the place of the latest:
+        `example_path`, and `example_seq` counted from 0.
+        """
+        return self._mart("unknown_types")
 
     def unpriced_models(self) -> pl.DataFrame:
         """One row per source, provider, model, service_tier and region without a cost.

@@ -55,6 +55,17 @@ class Unloaded(msgspec.Struct, kw_only=True):
     """The agent's own clean-up period, None if it deletes nothing."""
 
 
+class UnknownType(msgspec.Struct, frozen=True):
+    """A type of record that the adapter does not know, and where one stands."""
+
+    type: str
+    records: int
+    first_seen_at: datetime | None
+    last_seen_at: datetime | None
+    path: str | None
+    line: int
+
+
 class SourceHealth(msgspec.Struct, kw_only=True):
     """One source; what the warehouse says is None while another program holds it."""
 
@@ -73,6 +84,8 @@ class SourceHealth(msgspec.Struct, kw_only=True):
     last_message_at: datetime | None = None
     rejects: int | None = None
     last_rejects: list[Place] = []
+    unknown_types: list[UnknownType] = []
+    """What it may have begun to write: counted, kept in raw, and in no mart."""
     deferred: list[Place] = []
     problem: str | None = None
     """Why its adapter cannot be used."""
@@ -304,6 +317,7 @@ def _ask(connection: Connection, one: SourceHealth) -> None:
     ).fetchall()
     one.rejects = rejects[0][3] if rejects else 0
     one.last_rejects = [Place(path, line, reason) for path, line, reason, _ in rejects]
+    one.unknown_types = _unknown_types(connection, one.source)
     ((one.gone,),) = connection.execute(
         "select count(*) from staging.gone"
         " where source = $1 and message_id is not null",
@@ -333,6 +347,24 @@ def _ask(connection: Connection, one: SourceHealth) -> None:
     one.moved = bool(one.streams) and one.enabled and not one.found
 
 
+def _unknown_types(connection: Connection, source: str) -> list[UnknownType]:
+    if not _has(connection, "marts", "unknown_types"):
+        return []
+    rows = connection.execute(
+        """
+        select
+            type, records, epoch_us(first_seen_at), epoch_us(last_seen_at),
+            example_path, example_seq + 1
+        from marts.unknown_types where source = $1
+        """,
+        [source],
+    ).fetchall()
+    return [
+        UnknownType(name, records, _moment(first), _moment(last), path, line)
+        for name, records, first, last, path, line in rows
+    ]
+
+
 def _unpriced(connection: Connection) -> list[Unpriced]:
     if not _has(connection, "core", "usage"):
         return []
@@ -346,7 +378,8 @@ def _unpriced(connection: Connection) -> list[Unpriced]:
 
 def _has(connection: Connection, schema: str, table: str) -> bool:
     found = connection.execute(
-        "select 1 from duckdb_tables() where schema_name = $1 and table_name = $2",
+        "select 1 from information_schema.tables"
+        " where table_schema = $1 and table_name = $2",
         [schema, table],
     )
     return bool(found.fetchall())

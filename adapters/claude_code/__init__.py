@@ -24,7 +24,7 @@ from pathlib import Path
 
 from agentlake.adapters.claude_code import rows
 from agentlake.adapters.claude_code.facts import At, Facts
-from agentlake.adapters.claude_code.format import ROW, Row
+from agentlake.adapters.claude_code.format import IGNORED, ROW, Row
 from agentlake.adapters.sdk.contract import (
     Health,
     Options,
@@ -34,6 +34,7 @@ from agentlake.adapters.sdk.contract import (
     Stream,
 )
 from agentlake.adapters.sdk.decode import untyped
+from agentlake.adapters.sdk.drift import unknown
 from agentlake.adapters.sdk.roots import Root
 from agentlake.adapters.sdk.scan import (
     files_below,
@@ -146,8 +147,8 @@ def _of_row(record: Record, place: At) -> Iterable[Fact | Reject]:
     if row.type is None:  # damaged: what it was is in the Reject
         return rejects
     make = FACTS.get(row.type)
-    if make is None:  # one of IGNORED, or younger than this parser
-        return ()
+    if make is None:
+        return unknown("row", row.type, IGNORED)
     if row.message and row.message.spread is not None:
         row = rows.rejoined(row, untyped(record.data)["message"])
     at = At(

@@ -16,6 +16,7 @@ from agentlake.adapters.claude_code.format import (
     ToolUseResult,
 )
 from agentlake.adapters.sdk.contract import Reject
+from agentlake.adapters.sdk.drift import unknown
 from agentlake.models.block import Block
 from agentlake.models.compaction import Compaction
 from agentlake.models.fact import Fact
@@ -123,6 +124,8 @@ def content(row: Row, at: At, message_id: str, parts: list[Part]) -> Facts:
             text=part.thinking if kind == "thinking" else part.text,
             tool_call_id=call,
         )
+        if kind == "other":
+            yield from unknown("block", part.type, rules.OTHER_BLOCKS)
         if kind == "tool_use" and call:
             yield ToolCall(
                 session_id=at.session_id,

@@ -5,6 +5,7 @@ from msgspec.structs import replace
 from agentlake.adapters.claude_code import facts, rules
 from agentlake.adapters.claude_code.facts import At, Facts
 from agentlake.adapters.claude_code.format import SIDE_FILE, Body, Iteration, Part, Row
+from agentlake.adapters.sdk.drift import unknown
 from agentlake.models.session import Session
 from agentlake.models.tool_result import ToolResult
 
@@ -36,7 +37,8 @@ def _extra_requests(row: Row, at: At, body: Body, loop: list[Iteration]) -> Fact
                 part, model = "compaction", body.model
             case "fallback_message":
                 part, model = "fallback", inner.model
-            case _:
+            case other:
+                yield from unknown("iteration", other, ("message",))
                 continue
         where = body.usage.inference_geo if body.usage else None
         inner = replace(inner, inference_geo=inner.inference_geo or where)

@@ -24,6 +24,8 @@ BLOCK_TYPES = {
     "mcp_tool_use": "tool_use",
     "tool_result": "tool_result",
 }
+OTHER_BLOCKS = frozenset({"compaction", "container_upload", "fallback"})
+"""Types of block that have no text of a conversation."""
 ENVELOPES = {
     "command": (
         "<bash-input>",

@@ -23,7 +23,7 @@ from itertools import chain
 from pathlib import Path
 
 from agentlake.adapters.codex import state, talk, threads
-from agentlake.adapters.codex.format import BARE, DOCUMENT, LINE, Payload
+from agentlake.adapters.codex.format import BARE, DOCUMENT, IGNORED, LINE, Payload
 from agentlake.adapters.codex.rules import THREAD
 from agentlake.adapters.codex.where import Facts, Where
 from agentlake.adapters.sdk.contract import (
@@ -35,6 +35,7 @@ from agentlake.adapters.sdk.contract import (
     Stream,
     Table,
 )
+from agentlake.adapters.sdk.drift import unknown
 from agentlake.adapters.sdk.roots import Root
 from agentlake.adapters.sdk.scan import files_below, matching
 from agentlake.adapters.sdk.settings import said_in
@@ -163,7 +164,8 @@ def parse(record: Record) -> Iterable[Fact | Reject]:
     if payload is None:
         return rejects
     if make is None:  # an odd field of what is passed over is no loss
-        return ()
+        of = line.type or "line"
+        return unknown("line" if of == kind else of, kind, IGNORED)
     facts = make(where, payload)
     return chain(facts, rejects) if rejects else facts
 
@@ -175,6 +177,8 @@ def _of_document(data: bytes, thread: str) -> Facts:
     for index, item in enumerate(document.items):
         if make := MAKE.get(item.type or ""):
             yield from make(Where(thread, str(index)), item)
+        else:
+            yield from unknown("item", item.type, IGNORED)
     yield from rejects
 
 

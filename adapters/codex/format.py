@@ -236,4 +236,4 @@ IGNORED = frozenset(
     thread_rolled_back view_image_tool_call world_state
     """.split()  # noqa: SIM905
 )
-"""Kinds with no fact of their own, passed over; so are those that nobody knows yet."""
+"""Kinds with no fact of their own, passed over; others are counted as unknown."""

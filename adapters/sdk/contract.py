@@ -126,6 +126,14 @@ class Reject(msgspec.Struct, frozen=True):
     reason: str
 
 
+class Unknown(Reject, frozen=True):
+    """A type of row, item or event that this adapter neither uses nor knows to ignore.
+
+    `reason` names it (`row observer-ref`). It is counted by this name and shown by
+    `agentlake doctor`: a new version of the agent may have begun to write it.
+    """
+
+
 class Health(msgspec.Struct, frozen=True, kw_only=True):
     """What an agent's own settings say about how long its history lasts."""
 
@@ -143,8 +151,9 @@ class Adapter(Protocol):
 
     `discover` and `parse` are the whole job. `parse` is pure: the same record
     always gives the same facts, and neither clock, disk nor environment is asked.
-    It may yield a Reject for a bad part and go on; what it raises, the SDK turns
-    into a Reject of the rest of that record.
+    It may yield a Reject for a bad part and go on, and an Unknown for a type that it
+    does not know; what it raises, the SDK turns into a Reject of the rest of that
+    record.
     """
 
     SOURCE: str

@@ -14,7 +14,7 @@ import msgspec
 import xxhash
 
 from agentlake.adapters.sdk import pointer
-from agentlake.adapters.sdk.contract import Record, Reject
+from agentlake.adapters.sdk.contract import Record, Reject, Unknown
 from agentlake.adapters.sdk.decode import Unreadable
 from agentlake.adapters.sdk.splice import spans
 from agentlake.errors import SourceError
@@ -42,7 +42,7 @@ def facts_of(adapter: Parses, record: Record) -> tuple[list[Fact], list[Reject]]
     no record may hold several: then those say what they say, each for itself.
     """
     facts, rejects = _said_of(adapter, record)
-    if rejects and not facts and record.stream.reader == "jsonl":
+    if not facts and any(map(is_damage, rejects)) and record.stream.reader == "jsonl":
         parts, damages = records_on(record)
         if parts:
             rejects = damages
@@ -51,6 +51,11 @@ def facts_of(adapter: Parses, record: Record) -> tuple[list[Fact], list[Reject]]
                 facts += more_facts
                 rejects += more_rejects
     return facts, rejects
+
+
+def is_damage(reject: Reject) -> bool:
+    """Whether something could not be understood; a type nobody knows is no damage."""
+    return not isinstance(reject, Unknown)
 
 
 def records_on(line: Record) -> tuple[list[Record], list[Reject]]:

@@ -266,6 +266,10 @@ HEALTH = {
     ),
     "bytes": Entry("Size of the streams.", unit="bytes"),
     "records": Entry("Records in raw."),
+    "first_seen_at": Entry("When the load began that first met it."),
+    "last_seen_at": Entry("When the load began that last met it."),
+    "example_path": Entry("A file that holds one: the latest."),
+    "example_seq": Entry("Place of that record in the file, from 0."),
     "parser_version": Entry("The version of the parser that made the facts."),
     "last_reject_load_id": Entry("The load that brought the newest reject."),
 }

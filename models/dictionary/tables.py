@@ -54,6 +54,10 @@ META = {
         "byte_offset": RAW["byte_offset"],
         "reason": Entry("What could not be understood."),
     },
+    "meta.unknown_records": {
+        "byte_offset": RAW["byte_offset"],
+        "type": Entry("What the agent calls it, and what it is a type of."),
+    },
     "meta.superseded": {},
     "meta.model_state": {
         "model": Entry("The SQL model, or a table of meta that is made in Python."),

@@ -16,6 +16,7 @@ from agentlake.adapters.sdk.contract import (
     Options,
     ReadsItself,
     Stream,
+    Unknown,
 )
 from agentlake.adapters.sdk.load import adapter_from
 from agentlake.adapters.sdk.run import place_of_error
@@ -152,7 +153,11 @@ def _given(adapter: Adapter, home: Path) -> Iterator[str]:
     yield "  gives: " + (", ".join(f"{n:,} {kind}" for kind, n in facts.items()) or "-")
     if silent:
         yield f"  passes over {counted(silent, 'record')} in silence: is that meant?"
-    rejects = [(record, it) for record, _, rejects in found for it in rejects]
+    rejects = [(record, it) for record, _, given in found for it in given]
+    types = Counter(it.reason for _, it in rejects if isinstance(it, Unknown))
+    for name, count in types.most_common(_MOST_SHOWN):
+        yield f"  of the unknown type {name}: {counted(count, 'record')}"
+    rejects = [(record, it) for record, it in rejects if not isinstance(it, Unknown)]
     for record, reject in rejects[:_MOST_SHOWN]:
         yield f"  reject: {record.stream.path}:{record.seq + 1}  {reject.reason}"
     if len(rejects) > _MOST_SHOWN:

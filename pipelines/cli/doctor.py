@@ -125,6 +125,7 @@ def _needs(one: SourceHealth) -> Iterator[str]:
         (len(one.warnings), "warned of"),
         (len(one.not_understood), "not understood"),
         (one.rejects, "rejected"),
+        (sum(it.records for it in one.unknown_types), "of unknown types"),
         (one.waiting, "half written"),
         (one.missing, "gone from disk, kept here"),
         (one.gone, "deleted by the agent, kept here"),
@@ -159,6 +160,12 @@ def _details(one: SourceHealth) -> Iterator[str]:
     for path in one.not_understood[:_MOST_SHOWN]:
         yield f"  {name}: {path}: no record of it was understood; all are kept in raw"
     yield from _more(len(one.not_understood))
+    for kind in one.unknown_types[:_MOST_SHOWN]:
+        yield (
+            f"  {name}: {counted(kind.records, 'record')} of the unknown type"
+            f" {kind.type}, kept in raw; the latest: {kind.path}:{kind.line}"
+        )
+    yield from _more(len(one.unknown_types))
     if one.rejects:
         yield f"  {name}: see `agentlake rejects`; the last are:"
         for place in one.last_rejects:

@@ -31,11 +31,12 @@ import msgspec
 
 from agentlake.adapters.sdk.contract import Options, Record, Reject, Stream
 from agentlake.adapters.sdk.decode import Decoder
+from agentlake.adapters.sdk.drift import unknown
+from agentlake.adapters.sdk.roots import Root
 from agentlake.adapters.sdk.scan import files_below
 from agentlake.models.block import Block
 from agentlake.models.fact import Fact
 from agentlake.models.message import Message
-from agentlake.adapters.sdk.roots import Root
 from agentlake.models.usage import Usage
 
 SOURCE = "{name}"
@@ -78,6 +79,8 @@ def parse(record: Record) -> Iterable[Fact | Reject]:
     line, rejects = LINE.decode(record.data)
     yield from rejects
     if line.id is None or line.role not in ("user", "assistant"):
+        # Names of what says nothing of interest go into the third argument.
+        yield from unknown("role", line.role, ())
         return
     session = record.stream.key
     yield Message(

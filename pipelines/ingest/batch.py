@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from agentlake.adapters.sdk.contract import Record, Reject
+from agentlake.adapters.sdk.run import is_damage
 from agentlake.models.fact import Fact
 from agentlake.models.table import LINEAGE, columns
 from agentlake.pipelines.ingest.keyed import GONE
@@ -49,6 +50,7 @@ class Batch:
         self._of_record: defaultdict[type[Fact], list[int]] = defaultdict(list)
         self._parts: defaultdict[type[Fact], list[int]] = defaultdict(list)
         self._rejects: list[tuple[int, str]] = []
+        self._unknown: list[tuple[int, str]] = []
         self.replaced: list[tuple[int, str, bool]] = []
         """Records whose older versions make room: stream, key, whether it has usage."""
 
@@ -81,7 +83,8 @@ class Batch:
             rows.append(row)
             self._facts[kind].append(fact)
         for reject in rejects:
-            self._rejects.append((row, reject.reason))
+            kept = self._rejects if is_damage(reject) else self._unknown
+            kept.append((row, reject.reason))
 
     def tables(self, load_id: int, *, with_raw: bool = True) -> Tables:
         """Everything as columns, by the table to which it goes.
@@ -92,12 +95,16 @@ class Batch:
         tables = {f"staging.{kind.TABLE}": self._staging(kind) for kind in self._facts}
         if with_raw and self._records:
             tables[raw_table(self._source)] = self._raw()
-        if self._rejects:
-            rows = [row for row, _ in self._rejects]
-            tables["meta.rejects"] = self._lineage(rows) | {
-                "byte_offset": [self._records[row].offset for row in rows],
-                "reason": [reason for _, reason in self._rejects],
-            }
+        for table, column, found in (
+            ("meta.rejects", "reason", self._rejects),
+            ("meta.unknown_records", "type", self._unknown),
+        ):
+            if found:
+                rows = [row for row, _ in found]
+                tables[table] = self._lineage(rows) | {
+                    "byte_offset": [self._records[row].offset for row in rows],
+                    column: [text for _, text in found],
+                }
         return tables
 
     def _lineage(self, rows: Sequence[int]) -> dict[str, Any]:

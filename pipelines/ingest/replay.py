@@ -86,6 +86,7 @@ def _forget_facts(connection: Connection, source: str) -> None:
         """,
         [source],
     )
+    connection.execute("delete from meta.unknown_records where source = $1", [source])
     connection.execute("delete from meta.model_state")
 
 

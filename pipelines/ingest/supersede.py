@@ -86,14 +86,15 @@ def supersede(
             [source],
         ).fetchall()
         sessions.update(session for (session,) in rows)
-    connection.execute(
-        """
-        delete from meta.rejects as old using superseded
-        where old.source = $1 and old.stream_id = superseded.stream_id
-        and old.generation = superseded.generation and old.seq = superseded.seq
-        """,
-        [source],
-    )
+    for table in ("rejects", "unknown_records"):
+        connection.execute(
+            f"""
+            delete from meta.{table} as old using superseded
+            where old.source = $1 and old.stream_id = superseded.stream_id
+            and old.generation = superseded.generation and old.seq = superseded.seq
+            """,
+            [source],
+        )
     connection.execute("drop table superseded")
     connection.execute(
         "insert into meta.superseded select $1, unnest($2), $3",

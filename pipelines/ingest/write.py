@@ -7,7 +7,7 @@ import msgspec
 
 from agentlake.adapters.sdk import pointer
 from agentlake.adapters.sdk.contract import Adapter, Reject
-from agentlake.adapters.sdk.run import facts_of
+from agentlake.adapters.sdk.run import facts_of, is_damage
 from agentlake.models.fact import Fact
 from agentlake.pipelines.ingest.batch import Batch, Place, Tables, insert
 from agentlake.pipelines.ingest.checkpoint import Checkpoint, save
@@ -112,9 +112,10 @@ class Writer:
         if one.content_hash == GONE:
             return gone_facts(self._adapter, one.record), []
         facts, rejects = facts_of(self._adapter, one.record)
+        damages = [reject for reject in rejects if is_damage(reject)]
         is_document = one.record.stream.reader == "document"
-        if is_document and rejects and not facts and not pointer.size(one.record.data):
-            raise HalfWritten(rejects[0].reason)
+        if is_document and damages and not facts and not pointer.size(one.record.data):
+            raise HalfWritten(damages[0].reason)
         return facts, rejects
 
     def add_checkpoint(self, checkpoint: Checkpoint) -> None:

@@ -80,10 +80,17 @@ def raw_asset(source: str, adapter: Adapter, types: Types) -> dg.AssetsDefinitio
         description="No record, or part of one, was rejected; all are kept in raw.",
     )
 
+    known = dg.AssetCheckSpec(
+        "all_types_known",
+        asset=key,
+        description="The agent writes no type of record that its adapter neither uses"
+        " nor ignores.",
+    )
+
     @dg.multi_asset(
         name=raw_op(source),
         specs=[spec],
-        check_specs=[read_all, understood],
+        check_specs=[read_all, understood, known],
         can_subset=True,
         config_schema=_CONFIG,
     )
@@ -98,6 +105,8 @@ def raw_asset(source: str, adapter: Adapter, types: Types) -> dg.AssetsDefinitio
                 yield _read_all(lake.connection, source, key)
             if understood.key in context.selected_asset_check_keys:
                 yield _understood(lake.connection, source, key)
+            if known.key in context.selected_asset_check_keys:
+                yield _known(lake.connection, source, key)
 
     return _load
 
@@ -244,6 +253,30 @@ def _understood(
         severity=WARN,
         metadata=metadata,
         description=f"{count:,} rejects, kept in raw" if count else None,
+    )
+
+
+def _known(
+    connection: Connection, source: str, key: dg.AssetKey
+) -> dg.AssetCheckResult:
+    ((count,),) = connection.execute(
+        "select count(*) from meta.unknown_records where source = $1", [source]
+    ).fetchall()
+    metadata: dict[str, Any] = {"records": count}
+    if count:
+        metadata["types"] = table(
+            connection,
+            "select type, count(*) as records from meta.unknown_records"
+            f" where source = '{source}' group by all"
+            f" order by records desc, type limit {SHOWN_ROWS}",
+        )
+    return dg.AssetCheckResult(
+        asset_key=key,
+        check_name="all_types_known",
+        passed=not count,
+        severity=WARN,
+        metadata=metadata,
+        description=f"{count:,} records of unknown types" if count else None,
     )
 
 

@@ -47,6 +47,14 @@ META_TABLES = {
         reason varchar not null, load_id bigint not null
         """,
     ),
+    "meta.unknown_records": (
+        "One row per type in a record that its adapter neither uses nor ignores.",
+        """
+        source varchar not null, stream_id bigint not null,
+        generation integer not null, seq bigint not null, byte_offset bigint not null,
+        type varchar not null, load_id bigint not null
+        """,
+    ),
     "meta.superseded": (
         "One row per load and session of which a record replaced an older version.",
         """

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from agentlake.adapters import claude_code
 from agentlake.adapters.claude_code.format import IGNORED
-from agentlake.adapters.sdk.contract import Record, Reject, Stream
+from agentlake.adapters.sdk.contract import Record, Reject, Stream, Unknown
 from agentlake.adapters.sdk.run import facts_of
+from agentlake.models.block import Block
 from agentlake.models.fact import Fact
 
 ME = "aaaaaaaa-0000-4000-8000-000000000001"
@@ -244,7 +245,6 @@ def test_a_loop_adds_the_requests_that_its_total_leaves_out():
         {"type": "advisor_message", "model": "claude-big", "input_tokens": 6},
         {"type": "compaction", "input_tokens": 7},
         {"type": "fallback_message", "model": "claude-old", "input_tokens": 8},
-        {"type": "of tomorrow", "input_tokens": 9},
     ]
     found = said(reply(usage={"input_tokens": 5, "iterations": loop}), "Usage")
     assert [
@@ -680,8 +680,20 @@ def test_a_moved_output_is_kept_whatever_its_bytes_are():
 # what is not ours
 
 
-@pytest.mark.parametrize("of_type", [*sorted(IGNORED), "of tomorrow"])
-def test_other_types_say_nothing_and_are_no_rejects(of_type):
+def test_types_that_nobody_knows_are_named():
+    row = {"type": "hologram", "message": {"usage": USAGE}}
+    assert read(row) == ([], [Unknown("row hologram")])
+    parts = [{"type": "smell", "text": "roses"}]
+    found, rejects = read(user(parts))
+    assert [one.type for one in found if isinstance(one, Block)] == ["other"]
+    assert rejects == [Unknown("block smell")]
+    usage = USAGE | {"iterations": [{"type": "message"}, {"type": "dream_message"}]}
+    row = {"type": "assistant", "message": {"id": "m", "usage": usage}}
+    assert read(row)[1] == [Unknown("iteration dream_message")]
+
+
+@pytest.mark.parametrize("of_type", sorted(IGNORED))
+def test_types_that_are_ignored_say_nothing_and_are_no_rejects(of_type):
     odd = {"message": 1, "content": {"usage": USAGE}, "data": [], "summary": {}}
     assert read({"type": of_type, "sessionId": ME, **odd}) == ([], [])
 

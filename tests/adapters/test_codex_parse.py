@@ -10,7 +10,7 @@ from support.damage import ANYTHING, are_facts_or_rejects, spoiled
 
 from agentlake.adapters import codex
 from agentlake.adapters.codex.format import IGNORED
-from agentlake.adapters.sdk.contract import Record, Stream
+from agentlake.adapters.sdk.contract import Record, Stream, Unknown
 from agentlake.adapters.sdk.run import facts_of
 
 ME = "019a0000-0000-7000-8000-00000000000b"
@@ -549,19 +549,29 @@ def test_the_first_generation_has_bare_lines():
 def test_the_typescript_rollout_is_one_document():
     go = message("user", "go")["payload"]
     call = {"type": "function_call", "call_id": "c1", "name": "f", "arguments": "{}"}
-    whole = {"session": {"id": ME}, "items": [go, go, call, {"type": "new"}]}
+    whole = {"session": {"id": ME}, "items": [go, go, call]}
     named = "Session Message Block Message Block ToolCall"
     assert kinds(whole, reader="document") == named
     _, first, _, second, *_ = facts(whole, reader="document")
     assert first.message_id != second.message_id
 
 
-@pytest.mark.parametrize("kind", [*sorted(IGNORED), "kind_of_tomorrow"])
-def test_known_and_unknown_kinds_without_facts_are_passed_over(kind):
+@pytest.mark.parametrize("kind", sorted(IGNORED))
+def test_kinds_that_are_ignored_give_neither_facts_nor_rejects(kind):
     assert kind not in codex.MAKE
     odd = {"type": kind, "message": {"not": "text"}, "usage": 1, "id": [2]}
     for data in (*(line(of, odd) for of in (kind, "response_item", "event_msg")), odd):
-        assert facts(data) == []
+        assert read(data) == ([], [])
+
+
+def test_kinds_that_nobody_knows_are_named():
+    odd = {"type": "new", "usage": {"output_tokens": 1}}
+    for of in ("response_item", "event_msg"):
+        assert read(line(of, odd)) == ([], [Unknown(f"{of} new")])
+    assert read(line("new", odd)) == ([], [Unknown("line new")])
+    assert read(odd) == ([], [Unknown("line new")])
+    _, rejects = read({"session": {"id": ME}, "items": [odd]}, reader="document")
+    assert rejects == [Unknown("item new")]
 
 
 @pytest.mark.parametrize("data", [b"[]", b"5", b"null", b'{"a":', b"version https://"])

@@ -67,7 +67,7 @@ def _lines(case, path, seq, given, rejects):
         text = encode(fact).decode().replace(str(case.home), "~")
         yield [path, seq, kind, part, json.loads(text)]
     for reject in rejects:
-        yield [path, seq, "Reject", 0, reject.reason]
+        yield [path, seq, type(reject).__name__, 0, reject.reason]
 
 
 @pytest.mark.parametrize("source", adapters())
