@@ -25,6 +25,7 @@ from agentlake.adapters.families.pi.rules import At
 from agentlake.adapters.sdk.contract import Options, Record, Reject, Stream
 from agentlake.adapters.sdk.roots import Root
 from agentlake.adapters.sdk.scan import files_below
+from agentlake.adapters.sdk.values import named
 from agentlake.models.fact import Fact
 from agentlake.models.session import Session
 
@@ -68,13 +69,13 @@ def _session(entry: Entry, at: At) -> Facts:
             yield replace(fact, parent_session_id=parent, relation="subagent")
         else:
             yield fact
-    if rules.named(entry.title):
+    if named(entry.title):
         yield _title(entry, at, entry.title_source)
 
 
 def _titled(entry: Entry, at: At) -> Facts:
     """A title, by the user or by a model."""
-    if rules.named(entry.title):
+    if named(entry.title):
         set_at = rules.time_of(entry.updated_at) or entry.timestamp
         yield replace(_title(entry, at, entry.source), titled_at=set_at)
     if entry.id:

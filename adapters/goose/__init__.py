@@ -37,7 +37,7 @@ ROOTS = (
         strip="sessions",
     ),
 )
-PARSER_VERSION = 2
+PARSER_VERSION = 3
 
 
 def discover(root: str, options: Options) -> Iterator[Stream]:

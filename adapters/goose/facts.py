@@ -24,7 +24,7 @@ from agentlake.adapters.goose.format import (
     Seen,
 )
 from agentlake.adapters.sdk.contract import Reject
-from agentlake.adapters.sdk.values import from_epoch, json_text
+from agentlake.adapters.sdk.values import from_epoch, json_text, named
 from agentlake.models.block import Block
 from agentlake.models.compaction import Compaction
 from agentlake.models.fact import Fact
@@ -69,9 +69,9 @@ def session(session_id: str, head: Head) -> Facts:
             scope=session_id,
             precedence=1,
             granularity="session",
-            provider=head.provider_name,
-            model=config.model_name,
-            called_at=head.updated_at,
+            provider=named(head.provider_name),
+            model=named(config.model_name),
+            called_at=head.updated_at or _moment(head.created_at),
             input_tokens=_without_cache(
                 head.accumulated_input_tokens,
                 head.accumulated_cache_read_tokens,
@@ -88,10 +88,10 @@ def session(session_id: str, head: Head) -> Facts:
         parent_session_id=identity(head.parent_session_id, head.parent_created_at)
         or None,
         relation="subagent" if is_agent else None,
-        title=head.name or head.description or None,
-        title_source="custom" if head.user_set_name and head.name else "ai",
-        cwd=head.working_dir or None,
-        provider=head.provider_name,
+        title=named(head.name, head.description),
+        title_source="custom" if head.user_set_name and named(head.name) else "ai",
+        cwd=named(head.working_dir),
+        provider=named(head.provider_name),
         category=CATEGORIES.get(head.session_type or ""),
         job=head.schedule_id,
         started_at=_moment(head.created_at),
@@ -117,8 +117,8 @@ def call(row: Ledger) -> Facts:
         usage_key=f"{session_id}/{row.id}",
         scope=session_id,
         precedence=2,
-        provider=row.provider_name,
-        model=row.model or config.model_name,
+        provider=named(row.provider_name),
+        model=named(row.model, config.model_name),
         called_at=at,
         input_tokens=_without_cache(
             row.input_tokens, row.cache_read_tokens, row.cache_write_tokens

@@ -53,6 +53,11 @@ def first_line(text: str | None, limit: int = 200) -> str | None:
     return None
 
 
+def named(*names: str | None) -> str | None:
+    """The first of several names that is one: an empty or blank text is none."""
+    return next((name.strip() for name in names if name and name.strip()), None)
+
+
 def from_epoch(number: float | None) -> datetime | None:
     """A time in seconds or milliseconds since 1970; None when it is no date of ours."""
     if number is None:

@@ -21,6 +21,7 @@ from agentlake.adapters.families.pi.format import (
 )
 from agentlake.adapters.families.pi.rules import At
 from agentlake.adapters.sdk.contract import Reject
+from agentlake.adapters.sdk.values import named
 from agentlake.models.block import Block
 from agentlake.models.compaction import Compaction
 from agentlake.models.fact import Fact
@@ -96,7 +97,7 @@ def session(entry: Entry, at: At) -> Facts:
         session_id=at.session_id,
         parent_session_id=parent,
         relation="fork" if parent else None,
-        cwd=rules.named(entry.cwd),
+        cwd=named(entry.cwd),
         started_at=entry.timestamp,
     )
 
@@ -111,14 +112,14 @@ def titled(entry: Entry, at: At) -> Facts:
 
 def model_change(entry: Entry, at: At) -> Facts:
     """The model from here on."""
-    model = rules.named(entry.model_id, entry.model)
+    model = named(entry.model_id, entry.model)
     return remark(entry, at, "meta", None, model=model)
 
 
 def snapshot(entry: Entry, at: At) -> Facts:
     """The model from here on, as OpenClaw keeps it."""
     kept, rejects = SNAPSHOT.decode(bytes(entry.data) or b"{}")
-    yield from remark(entry, at, "meta", None, model=rules.named(kept.model_id))
+    yield from remark(entry, at, "meta", None, model=named(kept.model_id))
     yield from rejects
 
 
@@ -140,7 +141,7 @@ def usage(
         return
     reasoning = tokens.reasoning
     body = entry.message
-    model = rules.named(model)
+    model = named(model)
     yield Usage(
         session_id=at.session_id,
         message_id=rules.name_of(entry, at),
@@ -149,7 +150,7 @@ def usage(
         turn_id=(entry.parent_id or "") if is_of_branch and not model else None,
         scope=rules.request_of(entry, tokens),
         precedence=2 if entry.id else 1,
-        provider=rules.named(provider),
+        provider=named(provider),
         model=model,
         called_at=entry.timestamp,
         input_tokens=rules.prompt(tokens, api or provider),
@@ -240,7 +241,7 @@ def said(
         in_tree=True,
         role=role,
         kind=kind,
-        model=rules.named(body.model),
+        model=named(body.model),
         sent_at=entry.timestamp,
         label=label,
     )
@@ -260,7 +261,7 @@ def said(
                 session_id=at.session_id,
                 message_id=name,
                 tool_call_id=call,
-                name=rules.named(part.name),
+                name=named(part.name),
                 input=rules.arguments(part),
                 called_at=entry.timestamp,
             )
@@ -276,7 +277,7 @@ def answer(entry: Entry, at: At, body: Body, kind: str = "response") -> Facts:
         body.usage,
         api=body.api,
         provider=body.provider,
-        model=rules.named(body.response_model, body.model),
+        model=named(body.response_model, body.model),
     )
     if body.stop_reason == "error":
         kind = "error"

@@ -66,11 +66,6 @@ def time_of(told: Any) -> datetime | None:
     return moment(told) if is_time else None
 
 
-def named(*names: str | None) -> str | None:
-    """The first name that is one: an empty text is none."""
-    return next((name.strip() for name in names if name and name.strip()), None)
-
-
 def name_of(entry: Entry, at: At) -> str:
     """What names an entry in all sessions that have a copy of it.
 
