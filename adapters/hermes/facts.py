@@ -1,38 +1,27 @@
-"""From rows of Hermes to facts."""
+"""From rows of Hermes to facts: sessions, and what was spent."""
 
 from collections.abc import Iterator
-from hashlib import sha256
-from typing import Any, TypeAlias
+from typing import TypeAlias
 from urllib.parse import urlsplit
 
 import msgspec
 
+from agentlake.adapters.hermes import messages
 from agentlake.adapters.hermes.format import (
-    CALLS,
     ORIGIN,
-    PARTS,
     Counters,
-    MessageRow,
     Origin,
-    Part,
     SessionRow,
     SpentRow,
 )
 from agentlake.adapters.sdk.contract import Reject
-from agentlake.adapters.sdk.values import from_epoch, raw_json
-from agentlake.models.block import Block
+from agentlake.adapters.sdk.values import from_epoch
 from agentlake.models.compaction import Compaction
 from agentlake.models.fact import Fact
-from agentlake.models.message import Message
-from agentlake.models.session import Session
-from agentlake.models.tool_call import ToolCall
-from agentlake.models.tool_result import ToolResult
 from agentlake.models.usage import Usage
 
 Facts: TypeAlias = Iterator[Fact | Reject]
 
-_KINDS = {"user": "prompt", "assistant": "response", "tool": "tool_result"}
-_TERMINALS = ("cli", "tui", "terminal")
 _MAIN = ("", "voice_chat")
 """Tasks whose calls the session's own counters hold as well."""
 _HERE = ("localhost", "127.0.0.1", "::1", "0.0.0.0")  # noqa: S104 - compared, not bound
@@ -54,20 +43,15 @@ def session(row: SessionRow) -> Facts:
         )
     origin, rejects = ORIGIN.within(row.model_config, Origin())
     yield from rejects
-    channel = row.source if row.source not in _TERMINALS else None
-    yield Session(
-        session_id=row.id,
+    yield msgspec.structs.replace(
+        messages.begun(row.id, row.source, from_epoch(row.started_at)),
         parent_session_id=row.parent_session_id,
         relation=_relation(row, origin),
         title=row.title or None,
         title_source="ai" if row.title_source in (None, "derived") else "custom",
         cwd=row.cwd or None,
         git_branch=row.git_branch or None,
-        entrypoint=row.source,
         provider=row.billing_provider or None,
-        category="cron" if row.source == "cron" else None,
-        channel=channel if channel != "cron" else None,
-        started_at=from_epoch(row.started_at),
     )
     if row.end_reason == "compression":
         yield Compaction(
@@ -156,95 +140,3 @@ def _cost(row: Counters) -> float | None:
     if row.cost_status == "included" and (row.cost_source or "none") != "none":
         return 0.0
     return row.estimated_cost_usd or None
-
-
-def message(row: MessageRow) -> Facts:
-    """A message, named by its time and content: so its clones have the same name."""
-    if not row.session_id:
-        yield Reject("message without session_id")
-        return
-    role = row.role if row.role in _KINDS else "system"
-    message_id, at = _name(row), from_epoch(row.timestamp)
-    yield Message(
-        session_id=row.session_id,
-        message_id=message_id,
-        role=role or "system",
-        kind=_KINDS.get(role or "", "meta"),
-        sent_at=at,
-    )
-    index = 0
-    if row.role == "tool":
-        if row.tool_call_id:
-            yield ToolResult(
-                session_id=row.session_id,
-                message_id=message_id,
-                tool_call_id=row.tool_call_id,
-                text="\n".join(it.text for it in _parts(row.content) if it.text),
-                finished_at=at,
-            )
-        else:
-            yield Reject("result of a tool without tool_call_id")
-        parts = [Part("tool_result")]
-    else:
-        parts = _parts(row.content)
-        if thought := row.reasoning or row.reasoning_content:
-            parts.insert(0, Part("thinking", thought))
-    for part in parts:
-        yield Block(
-            session_id=row.session_id,
-            message_id=message_id,
-            block_index=index,
-            type=_block_type(part),
-            text=part.text,
-            tool_call_id=row.tool_call_id if part.type == "tool_result" else None,
-        )
-        index += 1
-    calls, rejects = CALLS.within(row.tool_calls, [])
-    for call in calls:
-        if not call.id:
-            yield Reject("call of a tool without id")
-            continue
-        yield Block(
-            session_id=row.session_id,
-            message_id=message_id,
-            block_index=index,
-            type="tool_use",
-            tool_call_id=call.id,
-        )
-        yield ToolCall(
-            session_id=row.session_id,
-            message_id=message_id,
-            tool_call_id=call.id,
-            name=call.function.name,
-            input=raw_json(call.function.arguments),
-            called_at=at,
-        )
-        index += 1
-    yield from rejects
-
-
-def _name(row: MessageRow) -> str:
-    said: tuple[Any, ...] = (row.role, row.content, row.tool_calls, row.tool_call_id)
-    if row.timestamp is None:
-        said = (*said, row.session_id, row.id)
-    return f"{row.timestamp}:{sha256(msgspec.json.encode(said)).hexdigest()[:12]}"
-
-
-def _parts(content: str | None) -> list[Part]:
-    """The parts of a content: a list as JSON if it has images, else one text."""
-    if not content:
-        return []
-    if content.startswith("[{"):
-        try:
-            parts = PARTS.decode(content)
-        except (msgspec.DecodeError, RecursionError):
-            parts = []
-        if parts and all(part.type for part in parts):
-            return parts
-    return [Part("text", content)]
-
-
-def _block_type(part: Part) -> str:
-    if part.type in ("text", "thinking", "tool_result"):
-        return part.type
-    return "image" if part.type and part.type.startswith("image") else "other"

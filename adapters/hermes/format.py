@@ -88,6 +88,22 @@ class Call(msgspec.Struct, frozen=True, gc=False):
     function: Function = Function()
 
 
+class Line(msgspec.Struct, frozen=True, gc=False):
+    """A line of a transcript, or a part of a document: a message, or what it is of."""
+
+    role: str | None = None
+    content: Any = None
+    tool_calls: list[Call] | None = None
+    tool_call_id: str | None = None
+    reasoning: str | None = None
+    reasoning_content: str | None = None
+    timestamp: str | float | None = None
+
+    # what it is of
+    platform: str | None = None
+    session_start: str | float | None = None
+
+
 class Part(msgspec.Struct, frozen=True, gc=False):
     """One part of a content that is no mere text."""
 
@@ -96,5 +112,5 @@ class Part(msgspec.Struct, frozen=True, gc=False):
 
 
 SESSION, MESSAGE, SPENT = Decoder(SessionRow), Decoder(MessageRow), Decoder(SpentRow)
-ORIGIN, CALLS = Decoder(Origin), Decoder(list[Call])
+ORIGIN, CALLS, LINE = Decoder(Origin), Decoder(list[Call]), Decoder(Line)
 PARTS = msgspec.json.Decoder(list[Part])
