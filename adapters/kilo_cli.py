@@ -11,12 +11,13 @@ Missing: what OpenCode misses. Kilo Code up to 5 keeps its tasks elsewhere, in a
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from agentlake.adapters.families.opencode import store
-from agentlake.adapters.families.opencode.store import explode, parse, tables
-from agentlake.adapters.sdk.contract import Options, Stream
+from agentlake.adapters.families.opencode.store import explode, read, tables
+from agentlake.adapters.sdk.contract import Options, Record, Reject, Stream
 from agentlake.adapters.sdk.roots import Root
+from agentlake.models.fact import Fact
 
 __all__ = [
     "PARSER_VERSION",
@@ -25,13 +26,15 @@ __all__ = [
     "discover",
     "explode",
     "parse",
+    "read",
     "tables",
 ]
 
 SOURCE = "kilo_cli"
 ROOTS = (Root(default=("${XDG_DATA_HOME:-~/.local/share}/kilo",)),)
-PARSER_VERSION = 2
+PARSER_VERSION = 3
 
+_FIRST = "7.0"
 _DATABASE = re.compile(r"kilo(?:-[\w.-]+)?\.db", re.ASCII)
 
 
@@ -39,3 +42,8 @@ def discover(root: str, options: Options) -> Iterator[Stream]:
     """The databases of all channels, and the files from before there was one."""
     del options
     return store.discover(root, _DATABASE)
+
+
+def parse(record: Record) -> Iterable[Fact | Reject]:
+    """As OpenCode's, of versions that all write the reasoning beside the output."""
+    return store.parse_as(_FIRST, record)

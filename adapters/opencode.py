@@ -20,7 +20,7 @@ import re
 from collections.abc import Iterator
 
 from agentlake.adapters.families.opencode import store
-from agentlake.adapters.families.opencode.store import explode, parse, tables
+from agentlake.adapters.families.opencode.store import explode, parse, read, tables
 from agentlake.adapters.sdk.contract import Options, Stream
 from agentlake.adapters.sdk.roots import Root
 
@@ -31,13 +31,14 @@ __all__ = [
     "discover",
     "explode",
     "parse",
+    "read",
     "tables",
 ]
 
 SOURCE = "opencode"
 _DATA = "${XDG_DATA_HOME:-~/.local/share}/opencode"
 ROOTS = (Root(default=(_DATA,)), Root(default=(), env="OPENCODE_DB", file_in=_DATA))
-PARSER_VERSION = 2
+PARSER_VERSION = 3
 
 _DATABASE = re.compile(r"opencode(?:-[\w.-]+)?\.db", re.ASCII)
 

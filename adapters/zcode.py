@@ -37,7 +37,7 @@ from agentlake.models.link import Link
 from agentlake.models.usage import Usage
 
 SOURCE = "zcode"
-PARSER_VERSION = 2
+PARSER_VERSION = 3
 _DATABASE = "cli/db/db.sqlite"
 _USAGE_DAYS = 30
 ROOTS = (

@@ -181,6 +181,8 @@ class Session(msgspec.Struct, frozen=True, gc=False):
     title: str | None = None
     version: str | None = None
     agent: str | None = None
+    model: Any = None
+    worktree: str | None = None
     task_type: str | None = None
     time: Time = Time()
     time_created: Millis | None = None
@@ -218,4 +220,4 @@ class Event(msgspec.Struct, frozen=True, gc=False):
 
 
 ROW, SESSION, MESSAGE = Decoder(Row), Decoder(Session), Decoder(Message)
-PART, EVENT = Decoder(Part), Decoder(Event)
+PART, EVENT, MODEL = Decoder(Part), Decoder(Event), Decoder(Model)

@@ -12,13 +12,12 @@ from agentlake.adapters.families.opencode.format import (
 )
 from agentlake.adapters.families.opencode.where import Facts, Where
 from agentlake.adapters.sdk.decode import encode
-from agentlake.adapters.sdk.values import json_text
+from agentlake.adapters.sdk.values import json_text, named
 from agentlake.models import block, compaction, link, message, session
 from agentlake.models.tool_call import ToolCall
 from agentlake.models.tool_result import ToolResult
 from agentlake.models.usage import Usage
 
-ABORTED = "MessageAbortedError"
 _OF_A_PERSON = ("text", "file", "agent", "subtask")
 
 
@@ -33,7 +32,7 @@ def session_facts(id_: str, said: Session) -> Facts:
         agent_type=rules.agent_type(said),
         title=title,
         title_source="index" if title else None,
-        cwd=said.directory,
+        cwd=rules.folder(said),
         client_version=said.version,
         started_at=rules.moment(said.time_created or said.time.created),
     )
@@ -43,6 +42,7 @@ def message_facts(where: Where, said: Message) -> Facts:
     """A message, what it cost, and whether it is one that a person wrote."""
     _, model = rules.model_of(said)
     is_reply = said.role == "assistant"
+    is_system = said.role not in ("assistant", "user", None)
     kind = _kind_of_reply(said) if is_reply else _kind_of_prompt(said)
     if is_reply:
         yield from usage_facts(where, said)
@@ -51,11 +51,11 @@ def message_facts(where: Where, said: Message) -> Facts:
         message_id=where.message,
         record_id=where.message,
         parent_record_id=said.parent_id,
-        role="assistant" if is_reply else "user",
-        kind=kind,
+        role="assistant" if is_reply else "system" if is_system else "user",
+        kind="meta" if is_system else kind,
         model=model if is_reply else None,
         sent_at=rules.moment(said.time.created or where.at),
-        cwd=said.path.cwd if said.path else None,
+        cwd=named(said.path.cwd) if said.path else None,
     )
     if kind == "error":
         yield block.Block(
@@ -102,8 +102,7 @@ def usage_facts(where: Where, said: Message) -> Facts:
     if not steps:
         if said.tokens is None or not said.time.completed:
             return
-        is_aborted = said.error is not None and said.error.name == ABORTED
-        if is_aborted and rules.is_zero(said.tokens):
+        if said.error is not None and rules.is_zero(said.tokens):
             return
         steps = [Part(cost=said.cost, tokens=said.tokens, reason=said.finish)]
     provider, model = rules.model_of(said)
@@ -112,7 +111,7 @@ def usage_facts(where: Where, said: Message) -> Facts:
         counts = rules.counts(
             step.tokens or Tokens(),
             is_disjoint=where.precedence == rules.V2
-            or rules.excludes_reasoning(said.version, provider),
+            or rules.excludes_reasoning(said.version or where.version, provider),
         )
         yield Usage(
             session_id=where.session,
@@ -143,7 +142,8 @@ def step_facts(where: Where, step: Part) -> Facts:
     # Copies have other ids; that two steps of a message count the same does not happen,
     # as each begins with what the one before it said.
     told = sha256(encode((step.tokens, step.cost, step.snapshot))).hexdigest()[:12]
-    counts = rules.counts(step.tokens, is_disjoint=False)
+    is_disjoint = rules.excludes_reasoning(where.version, None)
+    counts = rules.counts(step.tokens, is_disjoint=is_disjoint)
     yield Usage(
         session_id=where.session,
         message_id=where.message,

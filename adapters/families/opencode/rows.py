@@ -13,6 +13,7 @@ from agentlake.adapters.families.opencode.format import (
     ToolState,
 )
 from agentlake.adapters.families.opencode.where import Facts, Where
+from agentlake.adapters.sdk.values import named
 from agentlake.models import block, compaction, message
 from agentlake.models.usage import Usage
 
@@ -27,8 +28,8 @@ _SPEAKERS = {
 """Role and kind of the rows that are no reply; all others are settings."""
 
 
-def rest_facts(id_: str, said: Session) -> Facts:
-    """All that a session counted: titles and compactions are in no message's row."""
+def total_facts(id_: str, said: Session, precedence: int) -> Facts:
+    """All that a session counted: what is in no message's row, or has no message."""
     tokens = Tokens(
         input=said.tokens_input,
         output=said.tokens_output,
@@ -37,6 +38,7 @@ def rest_facts(id_: str, said: Session) -> Facts:
     )
     if rules.is_zero(tokens):
         return
+    model = rules.model_of_session(said)
     # What an older version began was counted by it, and taken over as it was.
     is_old = said.version is not None and not said.version.startswith("2.")
     counts = rules.counts(
@@ -48,8 +50,10 @@ def rest_facts(id_: str, said: Session) -> Facts:
         kind="scope_total",
         usage_key=f"rest:{id_}",
         scope=id_,
-        precedence=rules.V2,
+        precedence=precedence,
         granularity="session",
+        provider=model.provider_id,
+        model=named(model.id, model.model_id),
         called_at=rules.moment(said.time_updated or said.time_created),
         input_tokens=counts.input,
         cache_read_tokens=counts.cache_read,

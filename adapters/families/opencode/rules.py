@@ -6,16 +6,18 @@ from hashlib import sha256
 from typing import Any, NamedTuple
 
 from agentlake.adapters.families.opencode.format import (
+    MODEL,
     Cache,
     Error,
     Message,
+    Model,
     Part,
     Session,
     Tokens,
     ToolState,
 )
 from agentlake.adapters.sdk.decode import encode
-from agentlake.adapters.sdk.values import json_text
+from agentlake.adapters.sdk.values import json_text, named
 
 TREE, V1, V2 = 1, 2, 3
 PRECEDENCE = (TREE, V1, V2)
@@ -119,13 +121,28 @@ def _numbers(tokens: Tokens) -> tuple[int | None, ...]:
 
 def model_of(message: Message) -> tuple[str | None, str | None]:
     """Provider and model of an answer, in the names of either generation."""
-    if message.model is None:
-        return message.provider_id, message.model_id
-    named = message.model
+    inner = message.model or Model()
     return (
-        message.provider_id or named.provider_id,
-        message.model_id or named.id or named.model_id,
+        named(message.provider_id, inner.provider_id),
+        named(message.model_id, inner.id, inner.model_id),
     )
+
+
+def model_of_session(session: Session) -> Model:
+    """The model that was chosen last, where the row says it: as JSON, or its name."""
+    match session.model:
+        case str(text) if text.lstrip().startswith("{"):
+            return MODEL.within(text, Model())[0]
+        case str(text):
+            return Model(id=text)
+        case _:
+            return Model()
+
+
+def folder(session: Session) -> str | None:
+    """Where a session works; what has no project of its own is in the top folder."""
+    worktree = named(session.worktree)
+    return named(session.directory) or (None if worktree == "/" else worktree)
 
 
 def title(session: Session) -> str | None:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from agentlake.adapters.families.opencode import messages, rows, rules
 from agentlake.adapters.families.opencode.format import (
@@ -13,7 +14,16 @@ from agentlake.adapters.families.opencode.format import (
     SESSION,
 )
 from agentlake.adapters.families.opencode.where import Facts, Where
-from agentlake.adapters.sdk.contract import Keyed, Record, Reject, Stream, Table
+from agentlake.adapters.sdk.contract import (
+    Chunk,
+    Keyed,
+    Options,
+    Reader,
+    Record,
+    Reject,
+    Stream,
+    Table,
+)
 from agentlake.adapters.sdk.decode import encode, untyped
 from agentlake.adapters.sdk.scan import files_below, folders_in, is_file, matching
 from agentlake.models.fact import Fact
@@ -106,21 +116,34 @@ PARTS = Table(
     " and other.id <= part.id)",
     version="time_updated",
 )
+_COUNTED = " or ".join(
+    f"json_extract(message.data, '$.tokens.{name}') > 0"
+    for name in ("input", "output", "reasoning", "cache.read", "cache.write")
+)
+_IS_ALL = (
+    "not exists (select 1 from message where message.session_id = session.id"
+    f" and json_valid(message.data) and ({_COUNTED}))"
+)
+"""Whether only the session itself counts. Else its running totals are left out: each
+step would be a new version of the row."""
+_TOTALS = ("cost", *(f"tokens_{name}" for name in ("input", "output", "reasoning")))
+_TOTALS = (*_TOTALS, "tokens_cache_read", "tokens_cache_write")
+
+
+def _worktree(table: str) -> str:
+    return f"(select worktree from project where project.id = {table}.project_id)"
+
+
 TABLES = (
     Table(
         name="session",
         key=("id",),
         order="time_created",
-        without=(
-            *SECRET_OR_LARGE,
-            # Running totals: each step would be a new version of the row.
-            "cost",
-            "tokens_input",
-            "tokens_output",
-            "tokens_reasoning",
-            "tokens_cache_read",
-            "tokens_cache_write",
-        ),
+        without=SECRET_OR_LARGE,
+        instead={
+            "worktree": _worktree("session"),
+            **{it: f"case when {_IS_ALL} then session.{it} end" for it in _TOTALS},
+        },
     ),
     MESSAGES,
     PARTS,
@@ -129,6 +152,7 @@ TABLES = (
         key=("id",),
         order="time_created",
         without=SECRET_OR_LARGE,
+        instead={"worktree": _worktree("session_v2")},
     ),
     Table(
         name="session_message",
@@ -183,7 +207,34 @@ def _trees(root: str) -> Iterator[Stream]:
                     key = f"part/{found['of_message'] or found['old_message']}/{part}"
                 elif name := found["old_session"] or found["session"]:
                     key = f"session/{name}"
-                yield Stream(path=path, key=key, reader="json_document")
+                reader: Reader = "own" if kind_of(key) == "session" else "json_document"
+                yield Stream(path=path, key=key, reader=reader)
+
+
+def kind_of(key: str) -> str:
+    """What a file of the tree, or a record, holds."""
+    return key.partition("/")[0]
+
+
+def read(stream: Stream, cursor: Any, options: Options) -> Iterator[Chunk]:
+    """The file of a session, and the folder of its project, which another file knows.
+
+    Raises OSError, and Unreadable for a file that is half written.
+    """
+    del cursor, options
+    path = Path(stream.path)
+    records = list(explode(stream, path.read_bytes()))
+    project = path.parents[2] / "project" / f"{path.parent.name}.json"
+    if path.parent.name != "info" and project.is_file():
+        key = records[0].key.replace("session/", "worktree/", 1)
+        kept = {"worktree": _worktree_in(project)}
+        records.append(Keyed(key, encode(kept), (records[0].seq or 0) + 1))
+    yield Chunk(records=records, cursor=None)
+
+
+def _worktree_in(project: Path) -> Any:
+    value = untyped(project.read_bytes())
+    return value.get("worktree") if isinstance(value, dict) else None
 
 
 def explode(stream: Stream, data: bytes) -> Iterable[Keyed]:
@@ -213,22 +264,27 @@ def tables(stream: Stream) -> Sequence[Table]:
 
 def parse(record: Record) -> Iterable[Fact | Reject]:
     """The record's kind is the table that it is from, or the folder of its file."""
+    return parse_as(None, record)
+
+
+def parse_as(version: str | None, record: Record) -> Iterable[Fact | Reject]:
+    """As `parse`; what does not say which version began it was begun by this one."""
     kind, _, rest = record.key.partition("/")
     if record.stream.reader != "sqlite":
-        return _of_file(record, kind, rest)
+        return _of_file(record, kind, rest, version)
     if kind in ("session", "session_v2"):
         return _session_row(kind, rest, record.data)
-    return _row(kind, rest, record.data)
+    return _row(kind, rest, record.data, version)
 
 
-def _of_file(record: Record, kind: str, rest: str) -> Facts:
+def _of_file(record: Record, kind: str, rest: str, version: str | None) -> Facts:
     above, _, id_ = rest.partition("/")
-    if kind == "session":
+    if kind in ("session", "worktree"):
         said, rejects = SESSION.decode(record.data)
         yield from messages.session_facts(above, said)
     elif kind == "message":
         whole, rejects = MESSAGE.decode(record.data)
-        where = Where(above, id_, rules.TREE)
+        where = Where(above, id_, rules.TREE, version=version)
         yield from messages.message_facts(where, whole)
     else:
         part, rejects = PART.decode(record.data)
@@ -237,20 +293,20 @@ def _of_file(record: Record, kind: str, rest: str) -> Facts:
         if session is None:
             yield Reject("a part that does not say of which session it is")
             return
-        where = Where(session, above, rules.TREE, id_)
+        where = Where(session, above, rules.TREE, id_, version=version)
         yield from messages.part_facts(where, part)
     yield from rejects
 
 
 def _session_row(table: str, id_: str, data: bytes) -> Facts:
     said, rejects = SESSION.decode(data)
-    if table == "session_v2":
-        yield from rows.rest_facts(id_, said)
+    precedence = rules.V2 if table == "session_v2" else rules.V1
+    yield from rows.total_facts(id_, said, precedence)
     yield from messages.session_facts(id_, said)
     yield from rejects
 
 
-def _row(table: str, key: str, data: bytes) -> Facts:
+def _row(table: str, key: str, data: bytes, version: str | None) -> Facts:
     row, rejects = ROW.decode(data)
     yield from rejects
     if row.data is None:
@@ -264,11 +320,12 @@ def _row(table: str, key: str, data: bytes) -> Facts:
         yield from rows.event_facts(row, event)
     elif table == "part":
         part, rejects = PART.decode(inner)
-        where = Where(session, row.message_id or "", rules.V1, id_, row.time_created)
+        at, of_message = row.time_created, row.message_id or ""
+        where = Where(session, of_message, rules.V1, id_, at, version)
         yield from messages.part_facts(where, part)
     elif table == "message":
         said, rejects = MESSAGE.decode(inner)
-        where = Where(session, id_, rules.V1, at=row.time_created)
+        where = Where(session, id_, rules.V1, at=row.time_created, version=version)
         yield from messages.message_facts(where, said)
     else:
         said, rejects = MESSAGE.decode(inner)

@@ -21,3 +21,5 @@ class Where(msgspec.Struct, frozen=True, gc=False):
     """The part's own id."""
     at: float | None = None
     """When the row was made; where its content says when, that is better."""
+    version: str | None = None
+    """The version that began the session, where nothing there says which."""

@@ -85,7 +85,11 @@ left join
     and branches.generation = calls.generation
     and branches.seq = calls.seq
     and branches.part = calls.part
-where calls.is_bill and not calls.is_replaced and not calls.is_superseded
+where
+    calls.is_bill
+    and not calls.is_replaced
+    and not calls.is_superseded
+    and not calls.is_nothing
 union all by name
 select
     calls.source,

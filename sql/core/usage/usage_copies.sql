@@ -16,6 +16,8 @@ select
     calls.message_id,
     -- facts
     case
+        when calls.is_nothing
+        then 'nothing was used'
         when not calls.is_bill
         then 'one row per message'
         when calls.is_superseded
@@ -33,7 +35,7 @@ select
     calls.seq,
     calls.part
 from core._message_calls as calls
-where not calls.is_bill or calls.is_replaced or calls.is_superseded
+where not calls.is_bill or calls.is_replaced or calls.is_superseded or calls.is_nothing
 union all by name
 select
     -- keys

@@ -8,7 +8,8 @@ why     A reply is written once per content block and each time repeats the usag
         further files. So one whole record per call counts: the largest output, then
         the one that knows its end, then the latest. The call belongs to the session
         to which a message would (core._message_owners). What is told better elsewhere
-        there, is so for its copies. A call that is told in parts counts as these.
+        there, is so for its copies. A call that is told in parts counts as these. What
+        used nothing and said nothing was no call.
 */
 with
     keyed as (
@@ -25,6 +26,38 @@ with
         where
             not is_superseded
             and (starts_with(call_part, 'fallback:') or starts_with(call_part, 'step:'))
+    ),
+    unused as (
+        select source, call_key, call_part, max(message_id) as message_id
+        from keyed
+        where unit = 'tokens'
+        group by all
+        having
+            count(message_id) > 0
+            and count(input_tokens) + count(output_tokens) > 0
+            and max(
+                coalesce(input_tokens, 0)
+                + coalesce(cache_read_tokens, 0)
+                + coalesce(cache_write_tokens, 0)
+                + coalesce(output_tokens, 0)
+                + coalesce(web_search_requests, 0)
+            )
+            = 0
+            and coalesce(max(reported_cost_usd), 0) = 0
+    ),
+    said as (
+        select distinct blocks.source, blocks.message_id
+        from staging.blocks as blocks
+        semi join
+            unused
+            on unused.source = blocks.source
+            and unused.message_id = blocks.message_id
+    ),
+    silent as (
+        select unused.source, unused.call_key, unused.call_part
+        from unused
+        anti join
+            said on said.source = unused.source and said.message_id = unused.message_id
     ),
     calls as (
         select
@@ -101,7 +134,8 @@ select
     calls.call_cost_usd,
     calls.copies,
     (keyed.stream_id, keyed.generation, keyed.seq, keyed.part) = calls.bill as is_bill,
-    keyed.call_part = '' and fallbacks.call_key is not null as is_replaced
+    keyed.call_part = '' and fallbacks.call_key is not null as is_replaced,
+    silent.call_key is not null as is_nothing
 from keyed
 inner join
     calls
@@ -110,3 +144,8 @@ inner join
     and calls.call_part = keyed.call_part
 left join
     fallbacks on fallbacks.source = keyed.source and fallbacks.call_key = keyed.call_key
+left join
+    silent
+    on silent.source = keyed.source
+    and silent.call_key = keyed.call_key
+    and silent.call_part = keyed.call_part
