@@ -55,8 +55,8 @@ def discover(root: str, options: Options) -> Iterator[Stream]:
     del options
     streams: list[Stream] = []
     for profile in (root, *folders_in(root, "profiles/*")):
-        for path in matching(profile, "state.db"):
-            streams.append(Stream(path=path, key=path, reader="sqlite"))
+        databases = matching(profile, "state.db")
+        streams += [Stream(path=it, key=it, reader="sqlite") for it in databases]
         for path in files_below(f"{profile}/sessions"):
             if found := _FILE.fullmatch(re.split(r"[/\\]", path)[-1]):
                 reader: Reader = "jsonl" if found["lines"] else "json_document"

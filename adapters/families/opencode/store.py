@@ -24,8 +24,15 @@ from agentlake.adapters.sdk.contract import (
     Stream,
     Table,
 )
-from agentlake.adapters.sdk.decode import encode, untyped
-from agentlake.adapters.sdk.scan import files_below, folders_in, is_file, matching
+from agentlake.adapters.sdk.decode import Unreadable, encode, untyped
+from agentlake.adapters.sdk.files import content
+from agentlake.adapters.sdk.scan import (
+    beside,
+    files_below,
+    folders_in,
+    is_file,
+    matching,
+)
 from agentlake.models.fact import Fact
 
 _FILE = re.compile(
@@ -222,19 +229,23 @@ def read(stream: Stream, cursor: Any, options: Options) -> Iterator[Chunk]:
     Raises OSError, and Unreadable for a file that is half written.
     """
     del cursor, options
+    records = list(explode(stream, content(stream.path)))
     path = Path(stream.path)
-    records = list(explode(stream, path.read_bytes()))
     project = path.parents[2] / "project" / f"{path.parent.name}.json"
-    if path.parent.name != "info" and project.is_file():
+    if (told := beside(project)) and (worktree := _worktree_in(told)):
         key = records[0].key.replace("session/", "worktree/", 1)
-        kept = {"worktree": _worktree_in(project)}
-        records.append(Keyed(key, encode(kept), (records[0].seq or 0) + 1))
+        kept = encode({"worktree": worktree})
+        records.append(Keyed(key, kept, (records[0].seq or 0) + 1))
     yield Chunk(records=records, cursor=None)
 
 
-def _worktree_in(project: Path) -> Any:
-    value = untyped(project.read_bytes())
-    return value.get("worktree") if isinstance(value, dict) else None
+def _worktree_in(project: bytes) -> str | None:
+    try:
+        value = untyped(project)
+    except Unreadable:
+        return None
+    worktree = value.get("worktree") if isinstance(value, dict) else None
+    return worktree if isinstance(worktree, str) else None
 
 
 def explode(stream: Stream, data: bytes) -> Iterable[Keyed]:
