@@ -71,6 +71,10 @@ class Narrow:
                 },
             )
 
+    def forget_shapes(self) -> None:
+        """A view was made, so it may have other columns than before."""
+        self._shapes = {}
+
     def close(self) -> None:
         """Give back the memory and the threads: a load may go on after a refresh."""
         self._connection.execute(f"detach {NAME}")
@@ -152,7 +156,7 @@ class Narrow:
 
     def _make_empty(self, table: str) -> None:
         """A view without rows, as a table of its columns."""
-        if table not in self._shapes:
+        if not self._shapes:
             rows = self._connection.execute(
                 """
                 select schema_name || '.' || table_name, string_agg(

@@ -203,6 +203,8 @@ class _Refresh:
             )
             comment_on_model(self._connection, model)
             self._write_state(model.name, self._fingerprint(model))
+        if self._narrow is not None:
+            self._narrow.forget_shapes()
 
     def _make_whole(self, model: Model) -> int:
         """Make the table anew beside the old one, in portions of sessions."""
