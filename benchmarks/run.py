@@ -24,7 +24,7 @@ import msgspec
 from generate import generate
 
 from adapters import adapter_rows
-from agentlake.pipelines.warehouse.copy_closed import guard_of, spare_of
+from agentlake.pipelines.warehouse.copy_closed import guard_of
 from agentlake.pipelines.warehouse.files import vault_of
 
 ROUNDS = 3
@@ -145,7 +145,7 @@ def _published(lake: Path) -> Row:
 
 def _forget(lake: Path) -> None:
     """Let the next load begin from nothing."""
-    for path in (lake, vault_of(lake), spare_of(lake)):
+    for path in (lake, vault_of(lake)):
         path.unlink(missing_ok=True)
 
 

@@ -4,16 +4,24 @@ Run as a script, in a process of its own (`publish.py` does): who closes a file 
 all locks that his process has on it, and the process that asks may hold the database
 open. So nothing of agentlake is imported here.
 
-The copy is, whichever is possible and costs least: a reflink; or the spare, which is
-the copy before the last one, with those blocks written that differ, if nobody has it
-open; or a plain copy. It is whole and on the disk before one rename gives it the name.
+The copy is, whichever is possible and costs least:
+
+* a clone that shares its blocks with the source, where the file system can do that;
+* the old copy itself, brought one checkpoint further: the blocks that DuckDB has
+  written since are free in the old state, so whoever reads that is not disturbed, and
+  it counts until the new header is written. So nothing is copied but what changed. Not
+  if anybody has the old copy open: the second of two such steps could take a block
+  from under him;
+* a plain copy, whole and on the disk before one rename gives it the name.
+
 Whatever kills this process, its leftovers have fixed names, and the next one, alone by
-a lock, uses or removes them.
+a lock, removes them.
 """
 
 import fcntl
 import os
 import stat
+import struct
 import sys
 import time
 from contextlib import suppress
@@ -32,7 +40,16 @@ ONCE = "once"
 """As a closed one, and never over a copy that is there, whatever its state."""
 
 _FICLONE = 0x40049409  # of linux/fs.h; Python does not name it
-_CHUNK = 256 << 10  # a block of DuckDB
+_CHUNK = 1 << 20
+# DuckDB's file: a header for ever, two that take turns, then blocks, each of which
+# begins with its checksum.
+_HEADER = 4 << 10
+_TURNS = (_HEADER, 2 * _HEADER)
+_FIRST_BLOCK = 3 * _HEADER
+_BLOCK = 256 << 10
+_CHECKSUM = 8
+_ITERATION = struct.Struct("<8xQ")  # counts the checkpoints
+_BLOCK_SIZE = struct.Struct("<40xQ")
 _STEP_S = 0.05
 
 
@@ -41,9 +58,9 @@ def guard_of(target: Path) -> Path:
     return target.with_name(f".{target.name}.copying")
 
 
-def spare_of(target: Path) -> Path:
-    """Where the next copy is made."""
-    return target.with_name(f".{target.name}.spare")
+def new_of(target: Path) -> Path:
+    """Where the next copy is made, if it is a file of its own."""
+    return target.with_name(f".{target.name}.new")
 
 
 def log_of(file: Path) -> Path:
@@ -54,14 +71,15 @@ def log_of(file: Path) -> Path:
 def is_done(source: Path, target: Path) -> bool:
     """Whether the target is a copy of the source as it is now; reads neither.
 
-    Not if anything is left beside it by a process that was killed, or that wrote.
+    Not if anything is left beside it by a process that was killed, or that wrote. A
+    source that shrank has a copy with a useless end.
     """
     try:
         one, other = source.stat(), target.stat()
     except FileNotFoundError:
         return False
-    same = (one.st_size, one.st_mtime_ns) == (other.st_size, other.st_mtime_ns)
-    return same and not log_of(target).exists() and not _old(target).exists()
+    same = one.st_mtime_ns == other.st_mtime_ns and one.st_size <= other.st_size
+    return same and not log_of(target).exists()
 
 
 def copy(source: Path, target: Path, wait_s: float, how: str, asker: int) -> int:
@@ -79,41 +97,35 @@ def copy(source: Path, target: Path, wait_s: float, how: str, asker: int) -> int
     return code
 
 
-def _old(target: Path) -> Path:
-    """The copy that gives way, until it is the spare."""
-    return target.with_name(f".{target.name}.old")
-
-
 def _tidy(target: Path) -> None:
-    """End what somebody was killed in."""
-    old = _old(target)
-    if old.exists():
-        if spare_of(target).exists() or old.samefile(target):
-            old.unlink()
-        else:
-            old.rename(spare_of(target))
+    """Remove what somebody was killed in, or an earlier version kept."""
+    for end in ("new", "spare", "old"):
+        target.with_name(f".{target.name}.{end}").unlink(missing_ok=True)
 
 
 def _copy(source: Path, target: Path, wait_s: float, how: str, asker: int) -> int:
-    spare = spare_of(target)
+    new = new_of(target)
     with source.open("rb", buffering=0) as read:
         if how != HELD and not _locked(read.fileno(), wait_s):
             return BUSY
         if log_of(source).exists():
             return NOT_CLOSED
         status = os.fstat(read.fileno())
-        write = _unshared(spare)
-        try:
-            is_clone = _cloned(read.fileno(), write)
-            if not is_clone:
-                _patch(read.fileno(), write, status.st_size)
-            os.utime(write, ns=(status.st_atime_ns, status.st_mtime_ns))
-            os.fsync(write)
-        finally:
-            os.close(write)
+        if not _cloned(source, read.fileno(), new):
+            if how == CLOSED and _stepped(read.fileno(), target, status):
+                return 0
+            _filled(read.fileno(), new, status.st_size)
+        _stamp(new, status)
     if how == HELD and os.getppid() != asker:  # it was killed, and its lock is gone
         return BUSY
-    _swap(spare, target, keep_old=not is_clone)
+    # A log beside the old copy is of somebody who wrote into it. The new one has none.
+    log_of(target).unlink(missing_ok=True)
+    new.replace(target)
+    folder = os.open(target.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
     return 0
 
 
@@ -129,16 +141,6 @@ def _locked(file: int, wait_s: float) -> bool:
             time.sleep(_STEP_S)
         else:
             return True
-
-
-def _unshared(spare: Path) -> int:
-    """The spare, open for writing; a new one if anybody has it open."""
-    file = _own_file(spare)
-    if not _is_ours_alone(file):
-        os.close(file)
-        spare.unlink()
-        file = os.open(spare, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
-    return file
 
 
 def _own_file(path: Path) -> int:
@@ -163,40 +165,100 @@ def _is_ours_alone(file: int) -> bool:
     return True
 
 
-def _cloned(read: int, write: int) -> bool:
+def _cloned(source: Path, read: int, new: Path) -> bool:
     """Whether the file system could let both files share their blocks."""
+    if sys.platform == "darwin":
+        import ctypes
+
+        clone = ctypes.CDLL(None).clonefile  # Python does not have it
+        return clone(os.fsencode(source), os.fsencode(new), 0) == 0
+    write = _own_file(new)
     try:
         fcntl.ioctl(write, _FICLONE, read)
     except OSError:
+        new.unlink()
         return False
-    os.ftruncate(write, os.fstat(read).st_size)  # the spare was longer
+    finally:
+        os.close(write)
     return True
 
 
-def _patch(read: int, write: int, size: int) -> None:
-    """Write what differs; with an empty file, everything."""
-    new, old = bytearray(_CHUNK), bytearray(_CHUNK)
-    for at in range(0, size, _CHUNK):
-        length = os.preadv(read, [new], at)
-        if os.preadv(write, [old], at) != length or new != old:
-            os.pwrite(write, memoryview(new)[:length], at)
-    os.ftruncate(write, size)
-
-
-def _swap(spare: Path, target: Path, *, keep_old: bool) -> None:
-    """Give the copy its name; the old one becomes the spare, where that pays."""
-    if keep_old:
-        with suppress(OSError):  # no copy yet, or no hard links here
-            os.link(target, _old(target))
-    # A log beside the old copy is of somebody who wrote into it. The new one has none.
-    log_of(target).unlink(missing_ok=True)
-    spare.replace(target)
-    _tidy(target)
-    folder = os.open(target.parent, os.O_RDONLY)
+def _filled(read: int, new: Path, size: int) -> None:
+    """Copy everything, without a way through this process where that is possible."""
+    write = _own_file(new)
+    at = 0
     try:
-        os.fsync(folder)
+        while at < size:
+            try:
+                copied = os.copy_file_range(read, write, size - at, at, at)
+            except (OSError, AttributeError):  # a full disk says so below, too
+                copied = 0
+            at += copied or _put(write, os.pread(read, _CHUNK, at), at)
     finally:
-        os.close(folder)
+        os.close(write)
+
+
+def _put(write: int, data: bytes, at: int) -> int:
+    """Write all of it, however little is taken at a time."""
+    done = 0
+    while done < len(data):
+        done += os.pwrite(write, memoryview(data)[done:], at + done)
+    return done
+
+
+def _stamp(new: Path, status: os.stat_result) -> None:
+    """Give the copy the source's time, by which it is known; have it on the disk."""
+    write = os.open(new, os.O_RDWR)
+    try:
+        os.utime(write, ns=(status.st_atime_ns, status.st_mtime_ns))
+        os.fsync(write)
+    finally:
+        os.close(write)
+
+
+def _stepped(read: int, target: Path, status: os.stat_result) -> bool:
+    """Whether the old copy was one checkpoint behind, and could be brought further.
+
+    A name that others link to stays what it is: it may be somebody's back-up.
+    """
+    if log_of(target).exists() or not target.exists():
+        return False
+    write = os.open(target, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
+    try:
+        is_single = os.fstat(write).st_nlink == 1
+        turn = _next_turn(read, write)
+        if turn is None or not is_single or not _is_ours_alone(write):
+            return False
+        if not _locked(write, 0):  # against a program that opens it to write
+            return False
+        for at in range(_FIRST_BLOCK, status.st_size, _BLOCK):
+            if os.pread(read, _CHECKSUM, at) != os.pread(write, _CHECKSUM, at):
+                _put(write, os.pread(read, _BLOCK, at), at)
+        os.fsync(write)
+        _put(write, os.pread(read, _HEADER, turn), turn)
+        os.utime(write, ns=(status.st_atime_ns, status.st_mtime_ns))
+        os.fsync(write)
+    finally:
+        os.close(write)
+    return True
+
+
+def _next_turn(read: int, write: int) -> int | None:
+    """Where the source's header stands, if the target has the one before it."""
+    one = {at: os.pread(read, _HEADER, at) for at in _TURNS}
+    other = {at: os.pread(write, _HEADER, at) for at in _TURNS}
+    if any(len(header) < _HEADER for header in (*one.values(), *other.values())):
+        return None
+    number = {at: _ITERATION.unpack_from(header)[0] for at, header in one.items()}
+    new, old = sorted(_TURNS, key=number.__getitem__, reverse=True)
+    is_next = (
+        number[new] == number[old] + 1
+        and other[old] == one[old]
+        and _ITERATION.unpack_from(other[new])[0] < number[old]
+        and os.pread(read, _HEADER, 0) == os.pread(write, _HEADER, 0)
+        and _BLOCK_SIZE.unpack_from(one[new])[0] == _BLOCK
+    )
+    return new if is_next else None
 
 
 def main(source: str, target: str, wait_s: str, how: str, asker: str) -> int:

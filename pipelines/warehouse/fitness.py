@@ -9,7 +9,7 @@ import duckdb
 
 from agentlake.errors import UserError
 from agentlake.pipelines.warehouse.connect import NAME, BusyError, attach
-from agentlake.pipelines.warehouse.copy_closed import guard_of, log_of, spare_of
+from agentlake.pipelines.warehouse.copy_closed import guard_of, log_of, new_of
 from agentlake.pipelines.warehouse.files import refuse_foreign, vault_of
 
 _LEAST_FREE = 256 << 20
@@ -24,7 +24,7 @@ def _free_at(folder: Path) -> int:
 def files(path: Path) -> dict[str, int]:
     """The bytes of each file that a warehouse consists of, as far as they exist."""
     vault = vault_of(path)
-    named = (path, vault, log_of(vault), spare_of(path), guard_of(path))
+    named = (path, vault, log_of(vault), new_of(path), guard_of(path))
     return {one.name: one.stat().st_size for one in named if one.is_file()}
 
 
@@ -49,9 +49,8 @@ def _of_disk(path: Path, free_at: Callable[[Path], int]) -> Iterator[str]:
     there = next(one for one in path.parents if one.exists())
     free = free_at(there)
     vault = vault_of(path)
-    copy = 0
-    if vault.is_file() and not spare_of(path).is_file():
-        copy = vault.stat().st_size  # the next publishing begins with a whole copy
+    # A copy that anybody has open is replaced by a new one, beside it.
+    copy = vault.stat().st_size if vault.is_file() else 0
     if free < copy + _LEAST_FREE:
         yield (
             f"{there}: {free >> 20:,} MB are free and a load may need"

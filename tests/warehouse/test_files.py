@@ -88,7 +88,7 @@ def test_a_link_to_a_warehouse_stays_a_link(own, tmp_path):
     assert not vault_of(link).exists()
 
 
-@pytest.mark.parametrize("beside", [copy_closed.spare_of, copy_closed.guard_of])
+@pytest.mark.parametrize("beside", [copy_closed.new_of, copy_closed.guard_of])
 @pytest.mark.parametrize("kind", ["a link", "a pipe"])
 def test_what_stands_where_a_copy_is_made_is_never_written_through(beside, kind, own):
     theirs = own.warehouse.with_name("theirs.txt")
