@@ -22,6 +22,12 @@ from agentlake.adapters.sdk.scan import within
 from agentlake.errors import UserError
 from agentlake.pipelines.ingest.listing import SourcePlan
 from agentlake.pipelines.ingest.plan import Found, look
+from agentlake.pipelines.prices.in_force import (
+    PriceList,
+    Unpriced,
+    price_list,
+    unpriced,
+)
 from agentlake.pipelines.settings.settings import Settings
 from agentlake.pipelines.sync import plans
 from agentlake.pipelines.warehouse.connect import BusyError, Connection, reading
@@ -103,14 +109,6 @@ class SourceHealth(msgspec.Struct, kw_only=True):
     """Whether history was loaded from it, and none of its folders is there now."""
 
 
-class Unpriced(msgspec.Struct, frozen=True):
-    """A model without a price, and how many calls that leaves without a cost."""
-
-    source: str
-    model: str | None
-    calls: int
-
-
 class Health(msgspec.Struct, kw_only=True):
     """Everything that `agentlake doctor` tells."""
 
@@ -124,6 +122,7 @@ class Health(msgspec.Struct, kw_only=True):
     """Who holds the warehouse, if somebody does."""
     sources: list[SourceHealth] = []
     unpriced: list[Unpriced] = []
+    prices: PriceList | None = None
     broken: list[str] = []
     """Adapters of the user's that cannot be used, and why."""
     obstacles: list[str] = []
@@ -176,7 +175,8 @@ def examine(settings: Settings, environ: Mapping[str, str]) -> Health:
                 _ask(connection, one)
             health.sources.append(one)
         if health.busy is None:
-            health.unpriced = _unpriced(connection)
+            health.unpriced = unpriced(connection)
+        health.prices = price_list(connection)
     health.broken = list(added().broken.values())
     return health
 
@@ -363,17 +363,6 @@ def _unknown_types(connection: Connection, source: str) -> list[UnknownType]:
         UnknownType(name, records, _moment(first), _moment(last), path, line)
         for name, records, first, last, path, line in rows
     ]
-
-
-def _unpriced(connection: Connection) -> list[Unpriced]:
-    if not _has(connection, "core", "usage"):
-        return []
-    rows = connection.execute(
-        "select source, model, count(*) from core.usage where cost_usd is null "
-        "and unit = 'tokens' "
-        "group by all order by count(*) desc, source, model"
-    ).fetchall()
-    return [Unpriced(*row) for row in rows]
 
 
 def _has(connection: Connection, schema: str, table: str) -> bool:

@@ -75,6 +75,20 @@ META = {
         "name": Entry("The setting."),
         "value": Entry("Its value."),
     },
+    "meta.price_lists": {
+        "price_list": Entry("Counts up with each price list."),
+        "fingerprint": Entry("The package's version, our overlay, the user's prices."),
+        "in_force_at": Entry("Since when it holds."),
+    },
+    "meta.price_changes": {
+        "price_list": Entry("The price list that changed the costs."),
+        "month": Entry("The month of the calls.", zone="UTC"),
+        "calls": Entry("How many rows of core.usage have another cost now."),
+        "before_usd": Entry("What they cost before."),
+        "after_usd": Entry("What they cost since."),
+        "newly_priced": Entry("Those that had no cost."),
+        "no_longer_priced": Entry("Those that have none since."),
+    },
     "meta.price_offers": {},
     "meta.price_quotes": {},
 }

@@ -16,6 +16,7 @@ from agentlake.pipelines.health import (
     Unloaded,
     examine,
 )
+from agentlake.pipelines.prices.in_force import PriceList
 from agentlake.pipelines.settings.settings import Settings
 
 _MOST_SHOWN = 5
@@ -75,7 +76,11 @@ def _lines(health: Health) -> Iterator[str]:
         for model in health.unpriced[:_MOST_SHOWN]:
             name = model.model or "(no model)"
             yield f"             {model.source} {name}: {counted(model.calls, 'call')}"
+            yield f"               {model.because}"
         yield from _more(len(health.unpriced))
+    if health.prices:
+        yield ""
+        yield from _prices(health.prices, ZoneInfo(health.time_zone))
     yield ""
     yield _verdict(health)
 
@@ -91,6 +96,18 @@ def _verdict(health: Health) -> str:
 
 def _is_here(one: SourceHealth) -> bool:
     return bool(one.enabled and one.found) or bool(one.streams) or bool(one.problem)
+
+
+def _prices(prices: PriceList, zone: ZoneInfo) -> Iterator[str]:
+    """Which prices hold since when, and what they changed of the past."""
+    since = _local(prices.in_force_at, zone)
+    yield f"prices       {prices.fingerprint}, since {since}"
+    if prices.calls:
+        yield (
+            f"             {counted(prices.calls, 'call')} cost another sum since:"
+            f" ${prices.before_usd or 0:,.2f} before, ${prices.after_usd or 0:,.2f} now;"
+            " by month and model: `agentlake sql 'from meta.price_changes'`"
+        )
 
 
 def _table(sources: Sequence[SourceHealth], zone: ZoneInfo) -> Iterator[str]:

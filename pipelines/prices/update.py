@@ -114,6 +114,7 @@ def update_quotes(connection: Connection, overrides: Mapping[str, Any]) -> None:
         raise UserError(str(error)) from error
     with transaction(connection):
         if before != now:
+            _put_in_force(connection, now)
             connection.execute("delete from meta.price_quotes")
             connection.execute("delete from meta.price_offers")
         _save(connection, price_offers=offers, price_quotes=rows)
@@ -122,6 +123,19 @@ def update_quotes(connection: Connection, overrides: Mapping[str, Any]) -> None:
             "insert into meta.model_state values ($1, $2, $3, now())",
             [QUOTES, now, head],
         )
+
+
+def _put_in_force(connection: Connection, text: str) -> None:
+    """Note since when a price list holds, unless it is the one that held."""
+    connection.execute(
+        """
+        insert into meta.price_lists
+        select coalesce(max(price_list), 0) + 1, $1, now()
+        from meta.price_lists
+        having coalesce(arg_max(fingerprint, price_list), '') <> $1
+        """,
+        [text],
+    )
 
 
 def _state(connection: Connection) -> tuple[str | None, int]:

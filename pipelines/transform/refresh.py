@@ -13,12 +13,17 @@ from typing import Any
 
 import msgspec
 
-from agentlake.pipelines.transform import groups
+from agentlake.pipelines.transform import groups, tables
 from agentlake.pipelines.transform.comments import (
     comment_on_everything,
     comment_on_model,
 )
 from agentlake.pipelines.transform.narrow import Narrow
+from agentlake.pipelines.transform.reprice import (
+    fill_again,
+    is_same_sql,
+    record_changes,
+)
 from agentlake.pipelines.transform.rows import Change
 from agentlake.pipelines.transform.sql_models import (
     Model,
@@ -30,7 +35,6 @@ from agentlake.pipelines.transform.sql_models import (
 )
 from agentlake.pipelines.warehouse.connect import Connection, transaction
 from agentlake.pipelines.warehouse.meta import last_load_id, store, stored
-from agentlake.pipelines.warehouse.schema import LONG_TEXT
 
 GROUPS = "meta.session_groups"
 QUOTES = "meta.price_quotes"
@@ -44,7 +48,7 @@ class Refreshed(msgspec.Struct, frozen=True, kw_only=True):
 
     model: str
     how: str
-    """full, touched, view, or current when there was nothing to do."""
+    """full, touched, repriced, view, or current when there was nothing to do."""
     sessions: int | None = None
     rows: int = 0
     """Rows written."""
@@ -110,6 +114,7 @@ class _Refresh:
         self._portions: Sequence[Sequence[groups.Session] | None] | None = None
         self._narrow: Narrow | None = None
         self._remade: set[str] = set()
+        self._repriced: set[str] = set()
 
     def close(self) -> None:
         if self._narrow is not None:
@@ -168,16 +173,44 @@ class _Refresh:
                 self._make_view(model)
             return ("current" if same else "view"), None, 0, 0
         if not same or self._remade.intersection(model.reads):
+            if self._only_prices_changed(model, text):
+                self._repriced.add(model.name)
+            if model.name in self._repriced and model.repriced:
+                rows = self._reprice(model, since)
+                if since == self._head:
+                    return "repriced", None, rows, 0
+                return self._brought_up(model, since)
             self._remade.add(model.name)
             self._update_groups()  # here too: the next load should find them made
             return "full", None, self._make_whole(model), 0
         if since == self._head:
             return "current", None, 0, 0
+        return self._brought_up(model, since)
+
+    def _brought_up(self, model: Model, since: int) -> tuple[str, int | None, int, int]:
+        """Renew what came since."""
         sessions = self._touched_since(since)
         if not sessions:
             self._save_state(model)
             return "current", 0, 0, 0
         return "touched", len(sessions), *self._make_touched(model, since)
+
+    def _only_prices_changed(self, model: Model, text: str) -> bool:
+        """Whether the SQL of the model, and of all that it reads, is what it was."""
+        other = self._remade - self._repriced
+        return is_same_sql(model, text) and not other.intersection(model.reads)
+
+    def _reprice(self, model: Model, since: int) -> int:
+        """Cost the model's own rows again; it stays as far as it was."""
+        beside = tables.beside(model)
+        with transaction(self._connection):
+            self._connection.execute(macros())
+            self._connection.execute(f"drop table if exists {beside}")
+            self._connection.execute(tables.creation(self._connection, model, beside))
+            rows = fill_again(self._connection, model, beside)
+            self._put_in_place(model, beside)
+            self._write_state(model.name, self._fingerprint(model), since)
+        return rows
 
     def _touched_since(self, since: int) -> Sequence[groups.Session]:
         self._update_groups()
@@ -197,7 +230,7 @@ class _Refresh:
     def _make_view(self, model: Model) -> None:
         with transaction(self._connection):
             self._connection.execute(macros())
-            self._drop(model, "table")
+            tables.drop(self._connection, model, "table")
             self._connection.execute(
                 f"create or replace view {model.name} as {model.query}"
             )
@@ -208,12 +241,11 @@ class _Refresh:
 
     def _make_whole(self, model: Model) -> int:
         """Make the table anew beside the old one, in portions of sessions."""
-        schema, name = model.name.split(".")
-        beside = f"{schema}._new_{name}"
+        beside = tables.beside(model)
         with transaction(self._connection):
             self._connection.execute(macros())
             self._connection.execute(f"drop table if exists {beside}")
-            self._connection.execute(_create_table(self._connection, model, beside))
+            self._connection.execute(tables.creation(self._connection, model, beside))
         rows = 0
         for sessions in self._all_portions():
             change = self._change(model, sessions, beside)
@@ -221,12 +253,16 @@ class _Refresh:
             with self._inputs.names(), transaction(self._connection):
                 change.apply()
         with transaction(self._connection):
-            self._drop(model, "view")
-            self._drop(model, "table")
-            self._connection.execute(f"alter table {beside} rename to {name}")
-            comment_on_model(self._connection, model)
+            self._put_in_place(model, beside)
             self._write_state(model.name, self._fingerprint(model))
         return rows
+
+    def _put_in_place(self, model: Model, beside: str) -> None:
+        """Let a table that was made beside take the place of the old one."""
+        if model.repriced and tables.is_there(self._connection, model, "table"):
+            record_changes(self._connection, model.name, beside)
+        tables.put_in_place(self._connection, model, beside)
+        comment_on_model(self._connection, model)
 
     def _make_touched(self, model: Model, since: int) -> tuple[int, int]:
         """Renew the rows of the touched sessions; the inputs are narrowed to them."""
@@ -253,41 +289,19 @@ class _Refresh:
             self._portions = groups.portions(self._connection, _ROWS_AT_ONCE)
         return self._portions
 
-    def _drop(self, model: Model, kind: str) -> None:
-        """Drop what earlier SQL made under this name, if it is of that kind."""
-        found = self._connection.execute(
-            "select 1 from information_schema.tables where table_catalog = $1"
-            " and table_schema || '.' || table_name = $2 and table_type = $3",
-            [self._lake, model.name, "VIEW" if kind == "view" else "BASE TABLE"],
-        ).fetchall()
-        if found:
-            self._connection.execute(f"drop {kind} {model.name}")
-
     def _save_state(self, model: Model) -> None:
         with transaction(self._connection):
             self._write_state(model.name, self._fingerprint(model))
 
-    def _write_state(self, name: str, text: str) -> None:
+    def _write_state(self, name: str, text: str, load_id: int | None = None) -> None:
+        upto = self._head if load_id is None else load_id
         table = f'"{self._lake}".meta.model_state'
         self._connection.execute(f"delete from {table} where model = $1", [name])
         self._connection.execute(
             f"insert into {table} values ($1, $2, $3, now())",
-            [name, text, self._head],
+            [name, text, upto],
         )
-        self._state[name] = (text, self._head)
-
-
-def _create_table(connection: Connection, model: Model, table: str) -> str:
-    """The statement for an empty table of the model: the query's own column types.
-
-    `create table as` would lose the compression of long text.
-    """
-    described = connection.execute(f"describe {model.query}").fetchall()
-    columns = [
-        f'"{name}" {kind}{" using compression zstd" if name in LONG_TEXT else ""}'
-        for name, kind, *_ in described
-    ]
-    return f"create table {table} ({', '.join(columns)})"
+        self._state[name] = (text, upto)
 
 
 def _value(connection: Connection, query: str) -> Any:

@@ -24,7 +24,7 @@ from agentlake.pipelines.warehouse.meta import store, stored
 SQL = Path(__file__).resolve().parents[2] / "sql"
 _HEADER = re.compile(r"\A/\*\n(?P<text>.*?)\n\*/\n(?P<query>.*)\Z", re.DOTALL)
 _FIELD = re.compile(
-    r"^(?P<name>grain|key|base|texts|checks|columns|only|why)\s+(?P<text>.*)$"
+    r"^(?P<name>grain|key|base|texts|checks|columns|only|repriced|why)\s+(?P<text>.*)$"
 )
 _COLUMN = re.compile(r"(?P<name>\w+)(?: \((?P<values>[^)]*)\))? (?P<text>\S.*)")
 _QUESTION = re.compile(
@@ -47,6 +47,7 @@ class Model(msgspec.Struct, frozen=True, kw_only=True):
     `base` is the model that has its rows without their texts: only rows of it that are
     other than what is stored are made again. `texts` are the tables whose long texts
     the query reads. `only` is the part of staging without which the model has no rows.
+    `repriced` is the model for which its own rows stand when only prices changed.
     """
 
     name: str
@@ -59,6 +60,7 @@ class Model(msgspec.Struct, frozen=True, kw_only=True):
     base: str
     texts: tuple[str, ...]
     only: str
+    repriced: str
     why: str
     query: str
     reads: tuple[str, ...]
@@ -180,6 +182,7 @@ def read_model(name: str, path: Path, parser: duckdb.DuckDBPyConnection) -> Mode
         ),
         columns=_columns(fields.get("columns", ""), path),
         only=_one_line(fields.get("only", "")),
+        repriced=fields.get("repriced", ""),
         why=_one_line(fields.get("why", "")),
         base=fields.get("base", ""),
         texts=_names(fields.get("texts", "")),

@@ -96,6 +96,22 @@ META_TABLES = {
         price_assumptions varchar, unpriced_because varchar
         """,
     ),
+    "meta.price_lists": (
+        "One row per price list that was ever in force, with since when.",
+        """
+        price_list bigint not null, fingerprint varchar not null,
+        in_force_at timestamptz not null
+        """,
+    ),
+    "meta.price_changes": (
+        "One row per price list, month and model whose calls it costs otherwise.",
+        """
+        price_list bigint not null, month date, source varchar not null,
+        model varchar, calls bigint not null, before_usd decimal(38, 6),
+        after_usd decimal(38, 6), newly_priced bigint not null,
+        no_longer_priced bigint not null
+        """,
+    ),
     "meta.price_quotes": (
         "One row per rate that can apply to a model that was used.",
         """

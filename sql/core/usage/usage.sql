@@ -8,6 +8,7 @@ checks  not_null(session_id, granularity, unit); expect(called_at is not null); 
         expect(unit = 'tokens' or (input_tokens is null and output_tokens is null)); expect(input_tokens >= 0 or input_tokens is null);
         expect(output_tokens >= 0 or output_tokens is null);
         expect(cache_write_1h_tokens <= cache_write_tokens or cache_write_1h_tokens is null)
+repriced  core._calls
 why     The price is chosen per call: by its date, hour, service tier, region and the size
         of its prompt. No price known: cost_usd is null and the model is listed in
         marts.unpriced_models, with the reason. Where the rate depends on what a sum hides,
@@ -54,7 +55,7 @@ with
             min(price.price_id) as price_id
         from calls as usage
         inner join core.prices as price on price_may_fit(usage, price, null)
-        where usage.is_hidden and usage.is_total is null
+        where usage.is_hidden and not coalesce(usage.is_total, false)
         group by all
     )
 

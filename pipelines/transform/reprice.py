@@ -1,0 +1,61 @@
+"""Cost all history again when only prices changed, and remember what that changed.
+
+A model whose header has a `repriced` line needs nothing but its own rows for it: they
+stand for the table that the line names, so neither raw nor staging is read. What a new
+price list did to costs of the past is written down in `meta.price_changes`: the cost
+of a day never changes silently.
+"""
+
+import re
+
+from agentlake.pipelines.transform.sql_models import Model, fingerprint
+from agentlake.pipelines.warehouse.connect import Connection
+
+_ROWS_AT_ONCE = 500_000
+
+
+def is_same_sql(model: Model, text: str) -> bool:
+    """Whether a model's state differs from now by its prices alone."""
+    return text.partition(",")[0] == fingerprint(model.name)
+
+
+def fill_again(connection: Connection, model: Model, table: str) -> int:
+    """Put the model's own rows into another table, at the prices of now."""
+    ((rows,),) = connection.execute(f"select count(*) from {model.name}").fetchall()
+    portions = 1 + rows // _ROWS_AT_ONCE
+    for portion in range(portions):
+        own = f"""(
+            select * from {model.name}
+            where hash(source, session_id) % {portions} = {portion}
+        )"""
+        query = re.sub(rf"\b{re.escape(model.repriced)}\b", own, model.query)
+        connection.execute(f"insert into {table} by name {query}")
+    return int(rows)
+
+
+def record_changes(connection: Connection, old: str, new: str) -> None:
+    """Write down, by month and model, which calls have another cost now than before.
+
+    Only calls that both tables have: what was loaded meanwhile is no change of price.
+    """
+    connection.execute(
+        f"""
+        insert into meta.price_changes by name
+        select
+            (select max(price_list) from meta.price_lists) as price_list,
+            cast(date_trunc('month', timezone('UTC', new.called_at)) as date) as month,
+            new.source,
+            new.model,
+            count(*) as calls,
+            sum(old.cost_usd) as before_usd,
+            sum(new.cost_usd) as after_usd,
+            count(*) filter (where old.cost_usd is null) as newly_priced,
+            count(*) filter (where new.cost_usd is null) as no_longer_priced
+        from {new} as new
+        inner join {old} as old using (source, usage_id)
+        where new.cost_usd is distinct from old.cost_usd
+            and new.input_tokens is not distinct from old.input_tokens
+            and new.output_tokens is not distinct from old.output_tokens
+        group by all
+        """
+    )
