@@ -75,8 +75,8 @@ def _lines(health: Health) -> Iterator[str]:
         yield "unpriced     calls of these models have no known cost:"
         for model in health.unpriced[:_MOST_SHOWN]:
             name = model.model or "(no model)"
-            yield f"             {model.source} {name}: {counted(model.calls, 'call')}"
-            yield f"               {model.because}"
+            calls = counted(model.calls, "call")
+            yield f"             {model.source} {name}: {calls}; {model.because}"
         yield from _more(len(health.unpriced))
     if health.prices:
         yield ""
@@ -105,7 +105,7 @@ def _prices(prices: PriceList, zone: ZoneInfo) -> Iterator[str]:
     if prices.calls:
         yield (
             f"             {counted(prices.calls, 'call')} cost another sum since:"
-            f" ${prices.before_usd or 0:,.2f} before, ${prices.after_usd or 0:,.2f} now;"
+            f" ${prices.before_usd or 0:,.2f}, now ${prices.after_usd or 0:,.2f};"
             " by month and model: `agentlake sql 'from meta.price_changes'`"
         )
 

@@ -32,10 +32,6 @@ def costed(lake, overrides):
     return {one.model: one.how for one in done}
 
 
-def lake.rows(query):
-    return lake.connection.execute(query).fetchall()
-
-
 def usage(lake):
     return lake.rows("select * from core.usage order by all")
 
@@ -71,8 +67,8 @@ def test_what_a_price_list_changed_is_written_down(lake):
     assert lake.rows("select count(*) from meta.price_changes") == [(0,)]
     was = lake.rows(f"select sum(cost_usd) from core.usage where model = '{MODEL}'")
     costed(lake, DEARER)
-    ((now,),) = rows(
-        lake, f"select sum(cost_usd) from core.usage where model = '{MODEL}'"
+    ((now,),) = lake.rows(
+        f"select sum(cost_usd) from core.usage where model = '{MODEL}'"
     )
     (change,) = lake.rows("select * exclude (price_list) from meta.price_changes")
     # Five calls of the model; of the priority one the list knew no price.
