@@ -42,7 +42,7 @@ ROOTS = (
         strip="threads",
     ),
 )
-PARSER_VERSION = 2
+PARSER_VERSION = 3
 
 
 def discover(root: str, options: Options) -> Iterator[Stream]:

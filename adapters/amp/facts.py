@@ -147,6 +147,10 @@ def usage(thread: str, name: str, booked: Booked) -> Facts:
         output_tokens=wrote,
         is_final=said is not None,
     )
+    if said is None and not any(
+        (entered, wrote, split.total, event.credits if event else None)
+    ):
+        return  # booked, and nothing was used
     if entered is not None or wrote is not None:
         yield call
     elif split.total is not None:

@@ -118,6 +118,7 @@ class Event(msgspec.Struct, frozen=True, gc=False, rename="camel"):
     timestamp: Time = None
     model: str | None = None
     tokens: Split | None = None
+    credits: Any = None
     to_message_id: int | str | None = None
 
 

@@ -52,7 +52,7 @@ ROOTS = (
     ),
     Root(default=("~/.cursor",), strip="chats"),
 )
-PARSER_VERSION = 2
+PARSER_VERSION = 3
 
 TRANSCRIPTS: dict[str, Reader] = {".jsonl": "jsonl", ".txt": "json_document"}
 """Of a session in both forms, both are read; the newer counts."""

@@ -60,9 +60,10 @@ class Tool(msgspec.Struct, frozen=True, gc=False, rename="camel"):
 class Bubble(msgspec.Struct, frozen=True, gc=False, rename="camel"):
     """A message of the editor: of the user (1), or a piece of an answer (2)."""
 
-    type: int | None = None
+    type: int | str | None = None
     bubble_id: str | None = None
     text: str | None = None
+    rich_text: Any = None
     created_at: Time = None
     request_id: str | None = None
     token_count: Tokens | None = None
@@ -117,8 +118,8 @@ class Tab(msgspec.Struct, frozen=True, gc=False, rename="camel"):
     bubbles: list[OldBubble] | None = None
 
 
-class Listed(msgspec.Struct, frozen=True, gc=False, rename="camel"):
-    """A chat in the list that a workspace keeps of its own."""
+class Listed(Composer, frozen=True, gc=False, rename="camel"):
+    """A chat in the list that a workspace keeps; in 2024 with all its messages."""
 
     composer_id: str | None = None
 

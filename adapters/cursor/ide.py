@@ -16,6 +16,7 @@ from agentlake.adapters.cursor.format import (
     Tool,
 )
 from agentlake.adapters.sdk.contract import Record, Reject, Table
+from agentlake.adapters.sdk.decode import Unreadable, untyped
 from agentlake.adapters.sdk.values import file_path, json_text, moment, raw_json
 from agentlake.models.block import Block
 from agentlake.models.compaction import Compaction
@@ -31,7 +32,8 @@ from agentlake.models.usage import Usage
 Facts: TypeAlias = Iterator[Fact | Reject]
 
 _CHAT, _MESSAGE = "composerData:", "bubbleId:"
-_ROLES = {1: ("user", "prompt"), 2: ("assistant", "response")}
+_USER, _MODEL = ("user", "prompt"), ("assistant", "response")
+_ROLES = {1: _USER, "user": _USER, 2: _MODEL, "ai": _MODEL}
 _TASK = "task-"
 """How the id of a chat begins that a tool began; the id of its call follows."""
 
@@ -92,7 +94,7 @@ def row(record: Record) -> Facts:
     data = found.value.encode()
     if found.key.startswith(_CHAT):
         composer, rejects = COMPOSER.decode(data)
-        yield from _chat(found.key.removeprefix(_CHAT), composer)
+        yield from chat(found.key.removeprefix(_CHAT), composer)
     else:
         session_id, _, bubble_id = found.key.removeprefix(_MESSAGE).rpartition(":")
         bubble, rejects = BUBBLE.decode(data)
@@ -101,7 +103,8 @@ def row(record: Record) -> Facts:
     yield from rejects
 
 
-def _chat(session_id: str, composer: Composer) -> Facts:
+def chat(session_id: str, composer: Composer) -> Facts:
+    """A chat, with its messages if it holds them itself."""
     began = moment(composer.created_at)
     changed = moment(composer.last_updated_at)
     for model, cost in (composer.usage_data or {}).items():
@@ -118,7 +121,7 @@ def _chat(session_id: str, composer: Composer) -> Facts:
                 amount=usd,
                 reported_cost_usd=usd,
             )
-    for bubble_id, bubble in _messages_within(composer):
+    for bubble_id, bubble in _messages_within(session_id, composer):
         yield from _message(session_id, bubble_id, bubble, began)
     yield Session(
         session_id=session_id,
@@ -142,10 +145,12 @@ def _chat(session_id: str, composer: Composer) -> Facts:
         )
 
 
-def _messages_within(composer: Composer) -> Iterator[tuple[str, Bubble]]:
+def _messages_within(
+    session_id: str, composer: Composer
+) -> Iterator[tuple[str, Bubble]]:
     """The messages of an old chat, in its own order."""
     for place, bubble in enumerate(composer.conversation or ()):
-        yield bubble.bubble_id or f"{place}", bubble
+        yield bubble.bubble_id or f"{session_id}/{place}", bubble
     left = dict(composer.conversation_map or {})
     for header in composer.full_conversation_headers_only or ():
         if (bubble_id := header.bubble_id or "") in left:
@@ -189,7 +194,7 @@ def _message(
         precedence=EDITOR,
     )
     thought = bubble.thinking.text if bubble.thinking else None
-    said = [("thinking", thought), ("text", bubble.text)]
+    said = [("thinking", thought), ("text", bubble.text or _typed(bubble.rich_text))]
     index = 0
     for type_, text in said:
         if text:
@@ -203,6 +208,32 @@ def _message(
             index += 1
     if bubble.tool_former_data:
         yield from _tool(session_id, bubble_id, index, bubble.tool_former_data, at)
+
+
+def _typed(rich: object) -> str | None:
+    """The texts in what an old editor kept of a prompt: a tree, as JSON in a text."""
+    if not isinstance(rich, str) or not rich.lstrip().startswith("{"):
+        return rich if isinstance(rich, str) and rich else None
+    try:
+        tree = untyped(rich.encode())
+    except Unreadable:
+        return rich
+    return "".join(_texts(tree)).strip() or None
+
+
+def _texts(node: object) -> Iterator[str]:
+    match node:
+        case {"type": "linebreak"}:
+            yield "\n"
+        case {"text": str(text)}:
+            yield text
+        case {"children": list(inner), **rest}:
+            for child in inner:
+                yield from _texts(child)
+            if rest.get("type") == "paragraph":
+                yield "\n"
+        case {"root": root}:
+            yield from _texts(root)
 
 
 def _tool(

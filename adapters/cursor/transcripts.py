@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import PurePath
 from typing import TypeAlias
 
@@ -139,7 +140,7 @@ def turns(data: bytes) -> Iterator[Keyed]:
     """A transcript of the old form, turn by turn; each begins with who speaks."""
     text = data.decode("utf-8", "replace").replace("\r\n", "\n")
     starts = [found.start() for found in _TURN.finditer(text)]
-    for place, (start, end) in enumerate(zip(starts, [*starts[1:], None], strict=True)):
+    for place, (start, end) in enumerate(pairwise([*starts, len(text)])):
         yield Keyed(f"turn/{place}", text[start:end].strip().encode())
 
 

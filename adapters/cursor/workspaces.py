@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from agentlake.adapters.cursor import ide
 from agentlake.adapters.cursor.format import EDITOR, KEPT, WORKSPACE, Kept, Tab
 from agentlake.adapters.sdk.contract import Chunk, Keyed, Record, Reject
 from agentlake.adapters.sdk.decode import Unreadable, encode, untyped
@@ -76,7 +77,11 @@ def parse(record: Record) -> Facts:
     yield from rejects
     kept, rejects = KEPT.within(workspace.value, Kept())
     for listed in kept.all_composers or ():
-        if listed.composer_id and workspace.folder:
+        if not listed.composer_id:
+            continue
+        if listed.conversation or listed.conversation_map:
+            yield from ide.chat(listed.composer_id, listed)
+        if workspace.folder:
             yield Session(session_id=listed.composer_id, cwd=workspace.folder)
     for tab in kept.tabs or ():
         yield from _chat(tab, workspace.folder)
