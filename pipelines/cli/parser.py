@@ -62,6 +62,7 @@ def make_parser() -> ArgumentParser:
         _export,
         _doctor,
         _rejects,
+        _prices,
         _verify,
         _replay,
         _restore,
@@ -252,6 +253,36 @@ def _timeout(parser: ArgumentParser) -> None:
         metavar="SECONDS",
         help="stop what takes longer (default 300)",
     )
+
+
+def _prices(commands: _Commands) -> None:
+    parser = _command(
+        commands,
+        "prices",
+        "show what a model costs over time, and what another price would change",
+        "Every step from its name to a price list; without options, as it was used.\n"
+        "In USD per million tokens; searches per thousand.",
+        "prices claude-opus-4-6",
+        "prices gpt-5.5 --source codex --tier priority",
+        "prices my-model --what-if input=3 output=15",
+        "prices gpt-5.4 --what-if alias=gpt-5.5",
+        "prices --what-if",
+    )
+    parser.add_argument("model", nargs="?", metavar="MODEL", help="by any name")
+    for option, about in (
+        ("--source", "as this agent calls it"),
+        ("--provider", "as this provider serves it"),
+        ("--tier", "in this service tier"),
+        ("--region", "run there"),
+    ):
+        parser.add_argument(option, metavar=option[2:].upper(), help=about)
+    parser.add_argument(
+        "--what-if",
+        nargs="*",
+        metavar="KEY=VALUE",
+        help="what history would cost at these prices; without any, at those of now",
+    )
+    _json(parser)
 
 
 def _doctor(commands: _Commands) -> None:
