@@ -118,6 +118,9 @@ FACTS = {
     "granularity": of_values("What the numbers are of.", "call", "turn", "session"),
     "has_hourly_windows": Entry("Whether the plan's windows begin on a full hour."),
     "is_estimated": Entry("Whether the agent guessed, or reports less than the whole."),
+    "is_partial": Entry(
+        "Whether only others tell of the session: its own transcript is gone."
+    ),
     "is_total": Entry("Whether it is a running total; core.usage_steps has its parts."),
     "step": Entry("Which reading of the running total, from 1."),
     "ordinal": Entry("The record's own number, where the format has one."),

@@ -2,10 +2,10 @@
 One row per message with the session to which it belongs, however many have a copy.
 
 grain   source, message_id
-why     A record may name the session of its request, or the one that it was branched
-        from; else it belongs to where it stands, or, where copies get ids of their
+why     A record may name the session that it was copied from; else it belongs to where it stands, or, where copies get ids of their
         own, to where the same call stands. Of several such candidates one that holds
-        an unmarked record wins, then the oldest session, then the smaller id.
+        an unmarked record wins, then the oldest session, then the one that ended first,
+        then the smaller id.
 */
 with
     keyed as (
@@ -15,14 +15,18 @@ with
     ),
     candidates as (
         select
-            source,
-            message_id,
-            coalesce(
-                request_session_id, forked_from_session_id, session_id
-            ) as session_id,
-            coalesce(request_session_id, forked_from_session_id)
-            is not null as is_inferred
-        from staging.messages
+            records.source,
+            records.message_id,
+            coalesce(copies.origin_id, records.session_id) as session_id,
+            copies.origin_id is not null as is_inferred
+        from staging.messages as records
+        left join
+            core._copied_records as copies
+            on copies.source = records.source
+            and copies.stream_id = records.stream_id
+            and copies.generation = records.generation
+            and copies.seq = records.seq
+            and copies.part = records.part
         union all by name
         select here.source, here.message_id, there.session_id, false as is_inferred
         from keyed as here
@@ -41,6 +45,7 @@ select
         (
             candidates.is_inferred,
             coalesce(began.first_at, timestamptz 'infinity'),
+            coalesce(began.last_at, timestamptz 'infinity'),
             candidates.session_id
         )
     ) as session_id

@@ -38,8 +38,7 @@ with
             arg_min(records.label, place_of(records.generation, records.seq)) as label,
             min(records.sent_at) as sent_at,
             bool_or(
-                records.request_session_id is not null
-                or records.forked_from_session_id is not null
+                copies.origin_id is not null
                 or is_replay(records.seq, replays.head_seq, replays.own_from_seq)
                 or coalesce(records.sent_at < forks.started_at, false)
             ) as says_copied
@@ -49,6 +48,13 @@ with
             on replays.source = records.source
             and replays.stream_id = records.stream_id
             and replays.generation = records.generation
+        left join
+            core._copied_records as copies
+            on copies.source = records.source
+            and copies.stream_id = records.stream_id
+            and copies.generation = records.generation
+            and copies.seq = records.seq
+            and copies.part = records.part
         left join
             core._forks as forks
             on forks.source = records.source

@@ -11,7 +11,10 @@ with
     own as (
         select
             compactions.*,
-            coalesce(began.first_at, timestamptz 'infinity') as session_first_at
+            (
+                coalesce(began.first_at, timestamptz 'infinity'),
+                coalesce(began.last_at, timestamptz 'infinity')
+            ) as session_at
         from staging.compactions as compactions
         left join
             core._replays as replays
@@ -37,7 +40,7 @@ with
             row_number() over (
                 partition by source, compaction_id
                 order by
-                    session_first_at,
+                    session_at,
                     session_id,
                     agent_id nulls first,
                     generation,

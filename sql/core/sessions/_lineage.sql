@@ -8,7 +8,13 @@ why     A subagent's parent is its session, a thread's the one its header names,
         not whose, is that session's fork.
 */
 with recursive
-    spoken as (select distinct source, session_id, agent_id from core.messages),
+    spoken as (
+        select source, session_id, agent_id
+        from core.messages
+        union
+        select source, session_id, null as agent_id
+        from core._remnants
+    ),
     named as (
         select source, session_id, parent_session_id, relation, 1 as priority, seq
         from staging.sessions

@@ -1,5 +1,5 @@
 /*
-One row per session with the time of its first row, copied rows included.
+One row per session with the times of its first and last row, copied rows included.
 
 grain   source, session_id
 why     When copies of a message lie in several sessions and no record says where
@@ -8,7 +8,8 @@ why     When copies of a message lie in several sessions and no record says wher
         fork that begins with its origin's first row is as old as that, so each fork
         on the way makes it a microsecond younger. A session with a header began no
         earlier than that: what is older was copied. Where no message has a time, the
-        header's is all there is.
+        header's is all there is. Of two that began at once, the one that ended first is
+        the origin: the other began with a copy of it and went on.
 */
 with recursive
     origins as (
@@ -44,7 +45,7 @@ with recursive
         group by all
     ),
     firsts as (
-        select source, session_id, min(sent_at) as first_at
+        select source, session_id, min(sent_at) as first_at, max(sent_at) as last_at
         from staging.messages
         group by all
     )
@@ -56,7 +57,8 @@ select
         greatest(firsts.first_at, headers.started_at)
         + to_microseconds(coalesce(depths.depth, 0)),
         timestamptz 'infinity'
-    ) as first_at
+    ) as first_at,
+    coalesce(firsts.last_at, timestamptz 'infinity') as last_at
 from firsts
 left join
     depths on depths.source = firsts.source and depths.session_id = firsts.session_id

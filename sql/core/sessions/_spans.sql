@@ -12,7 +12,7 @@ with
         select source, session_id, agent_id
         from core.messages
         group by all
-        having count(sent_at) = 0
+        having count(sent_at) filter (where not is_copied) = 0
     ),
     moments as (
         select source, session_id, agent_id, sent_at as moment

@@ -94,6 +94,26 @@ with
                 and messages.kind in ('prompt', 'meta')
                 and spawned.session_id is not null
             )
+        union all by name
+        select
+            messages.source,
+            coalesce(
+                copies.request_session_id, copies.forked_from_session_id
+            ) as session_id,
+            messages.headline as title,
+            8 as priority,
+            messages.sent_at,
+            messages.seq
+        from staging.messages as copies
+        inner join
+            core.messages as messages
+            on messages.source = copies.source
+            and messages.session_id = copies.session_id
+            and messages.message_id = copies.message_id
+        where
+            coalesce(copies.request_session_id, copies.forked_from_session_id)
+            is not null
+            and messages.kind = 'prompt'
     ),
     offered as (
         from latest

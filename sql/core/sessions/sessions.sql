@@ -6,8 +6,8 @@ key     source, main_session_id
 checks  not_null(relation)
 why     A subagent that has no session of its own is named `<session>/<agent>`;
         (main_session_id, agent_id) finds it from usage and messages. A session
-        exists when it has a message; files that hold only settings or summaries
-        make none. Times are those of its own messages, not of copied ones. A session
+        exists when it has a message, or others tell of it and what it used is counted
+        (core._remnants); files that hold only settings or summaries make none. Times are those of its own messages, not of copied ones. A session
         in which somebody spoke is not the system's, whatever the system said first;
         who knows the channel knows best what a session is for.
 */
@@ -24,6 +24,9 @@ with
             ) as first_label
         from core.messages
         group by all
+        union all by name
+        select source, session_id, null as agent_id, 0 as commands, 0 as turns
+        from core._remnants
     ),
     seen as (
         select
@@ -39,6 +42,9 @@ with
             arg_max(agent_type, place_of(generation, seq)) as agent_type
         from staging.messages
         group by all
+        union all by name
+        select * exclude (started_at, ended_at), null as agent_id
+        from core._remnants
     ),
     told as (
         -- what a database says beside the transcripts only fills in; the stream
@@ -112,8 +118,9 @@ select
     ) as category,
     said.job,
     said.channel,
-    spans.started_at,
-    spans.ended_at
+    coalesce(spans.started_at, remnants.started_at) as started_at,
+    coalesce(spans.ended_at, remnants.ended_at) as ended_at,
+    remnants.source is not null as is_partial
 from spoken
 inner join
     core._lineage as lineage
@@ -125,6 +132,11 @@ left join
     on spans.source = spoken.source
     and spans.session_id = spoken.session_id
     and spans.agent_id is not distinct from spoken.agent_id
+left join
+    core._remnants as remnants
+    on remnants.source = spoken.source
+    and remnants.session_id = spoken.session_id
+    and spoken.agent_id is null
 left join
     seen
     on seen.source = spoken.source

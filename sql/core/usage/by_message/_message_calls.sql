@@ -13,7 +13,12 @@ why     A reply is written once per content block and each time repeats the usag
 */
 with
     keyed as (
-        select records.*, coalesce(began.first_at, timestamptz 'infinity') as named_at
+        select
+            records.*,
+            (
+                coalesce(began.first_at, timestamptz 'infinity'),
+                coalesce(began.last_at, timestamptz 'infinity')
+            ) as named_at
         from core._usage_keys as records
         left join
             core._session_starts as began
