@@ -15,13 +15,14 @@ with
         select source, session_id
         from core.usage
     ),
+    mains as (
+        select distinct source, session_id from core.messages where agent_id is null
+    ),
     gone as (
         select counted.source, counted.session_id
         from counted
         anti join
-            (
-                select source, session_id from core.messages where agent_id is null
-            ) as mains
+            mains
             on mains.source = counted.source
             and mains.session_id = counted.session_id
     ),
@@ -59,19 +60,23 @@ with
         select source, session_id, called_at as sent_at
         from core.usage
     ),
-    placed as (
-        select
-            records.*,
-            row(
-                coalesce(sent_at, timestamptz 'infinity'),
-                place_of(generation, seq),
-                stream_id
-            ) as place
+    told as (
+        select records.*
         from records
         semi join
             gone
             on gone.source = records.source
             and gone.session_id = records.session_id
+    ),
+    placed as (
+        select
+            *,
+            row(
+                coalesce(sent_at, timestamptz 'infinity'),
+                place_of(generation, seq),
+                stream_id
+            ) as place
+        from told
     )
 
 select
