@@ -23,9 +23,10 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 
-from agentlake.adapters.copilot_cli import export, runs, stores, talk
-from agentlake.adapters.copilot_cli.format import EVENT, Data
-from agentlake.adapters.copilot_cli.runs import At, Facts
+from agentlake.adapters.copilot_cli import export, runs, stores
+from agentlake.adapters.families.copilot import talk
+from agentlake.adapters.families.copilot.format import EVENT, Data
+from agentlake.adapters.families.copilot.talk import At, Facts
 from agentlake.adapters.sdk.contract import (
     Keyed,
     Options,
@@ -77,7 +78,7 @@ EVENTS: dict[str, Callable[[At, Data], Facts]] = {
     "system.message": talk.system,
     "user.message": talk.prompt,
     "assistant.turn_start": runs.turn,
-    "assistant.message": talk.reply,
+    "assistant.message": runs.reply,
     "assistant.reasoning": talk.reasoning,
     "tool.execution_start": talk.call,
     "tool.execution_complete": talk.result,

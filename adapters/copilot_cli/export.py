@@ -9,9 +9,10 @@ from agentlake.adapters.copilot_cli.format import (
     EXPORTED,
     Exported,
     SpanContext,
-    Tokens,
 )
-from agentlake.adapters.copilot_cli.runs import Facts, disjoint, scope
+from agentlake.adapters.copilot_cli.runs import disjoint, scope
+from agentlake.adapters.families.copilot.format import Tokens
+from agentlake.adapters.families.copilot.talk import Facts
 from agentlake.adapters.sdk.contract import Record, Reject
 from agentlake.adapters.sdk.values import json_text, moment
 from agentlake.models.usage import Usage

@@ -1,37 +1,19 @@
 """What happens to a session: its runs, where it is, and what it used."""
 
-from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
-import msgspec
-
-from agentlake.adapters.copilot_cli.format import Context, Data, Tokens
-from agentlake.adapters.sdk.contract import Reject
+from agentlake.adapters.families.copilot import talk
+from agentlake.adapters.families.copilot.format import Context, Data, Tokens
+from agentlake.adapters.families.copilot.talk import At, Facts
 from agentlake.models.compaction import Compaction
-from agentlake.models.fact import Fact
 from agentlake.models.session import Session
 from agentlake.models.turn import Turn
 from agentlake.models.usage import Usage
 
-Facts: TypeAlias = Iterator[Fact | Reject]
-
 AI_UNITS_SINCE = datetime(2026, 6, 1, tzinfo=UTC)
 """From then on a billed AI unit, 1e9 of what the files count, is a US cent."""
 _NANO_AIU_PER_USD = 1e11
-
-
-class At(msgspec.Struct, frozen=True, gc=False):
-    """Whose event it is, and when it was."""
-
-    session: str
-    agent: str | None
-    event: str
-    at: datetime | None
-
-    def name(self, own: str | None) -> str:
-        """A message's id: those of the events may be unique in their session only."""
-        return f"{self.session}:{own or self.event}"
 
 
 def scope(session: str, model: str | None) -> str:
@@ -123,6 +105,28 @@ def title(at: At, data: Data) -> Facts:
     """A title that a model made."""
     if data.title:
         yield Session(session_id=at.session, title=data.title, title_source="ai")
+
+
+def reply(at: At, data: Data) -> Facts:
+    """A reply with its output; its prompt is known when the run has ended."""
+    if data.output_tokens is not None and not talk.is_nothing(data):
+        asked = data.tool_requests or ()
+        name = at.name(data.api_call_id or data.message_id)
+        yield Usage(
+            session_id=at.session,
+            agent_id=at.agent,
+            message_id=name,
+            record_id=at.event,
+            turn_id=next((one.tool_call_id for one in asked), None),
+            kind="reply_output",
+            usage_key=name,
+            scope=scope(at.session, data.model) if data.model else None,
+            model=data.model,
+            called_at=at.at,
+            output_tokens=data.output_tokens,
+            is_estimated=True,
+        )
+    yield from talk.reply(at, data)
 
 
 def compaction(at: At, data: Data) -> Facts:

@@ -13,10 +13,11 @@ from agentlake.adapters.copilot_cli.format import (
     OldFunction,
     OldMessage,
     SessionRow,
-    Tokens,
     UsageRow,
 )
-from agentlake.adapters.copilot_cli.runs import At, Facts, disjoint, scope, usd
+from agentlake.adapters.copilot_cli.runs import disjoint, scope, usd
+from agentlake.adapters.families.copilot.format import Tokens
+from agentlake.adapters.families.copilot.talk import At, Facts
 from agentlake.adapters.sdk.contract import Keyed, Record, Reject, Stream, Table
 from agentlake.adapters.sdk.decode import Unreadable, encode, untyped
 from agentlake.adapters.sdk.values import json_text, moment, raw_json

@@ -2,8 +2,9 @@
 
 Where:   <User folder>/workspaceStorage/<hash>/chatSessions/<id>.json or .jsonl, the
          folder it is about in workspace.json beside that; for windows without one
-         globalStorage/emptyWindowChatSessions/, transferredChatSessions/. Calls, if
-         it is switched on: GitHub.copilot-chat/debug-logs/<id>/*.jsonl and
+         globalStorage/emptyWindowChatSessions/, transferredChatSessions/. What was
+         said, again or alone: GitHub.copilot-chat/transcripts/<id>.jsonl. Calls, if it
+         is switched on: GitHub.copilot-chat/debug-logs/<id>/*.jsonl and
          globalStorage/github.copilot-chat/agent-traces.db. VSCODE_APPDATA and
          VSCODE_PORTABLE move the User folder.
 Seen:    descriptions only, of October 2026
@@ -12,8 +13,9 @@ Trap:    a .jsonl is a log of changes to one state: it is replayed from its firs
          within: less than was paid, and marked as estimated. modelTotals are whole;
          calls of the debug log or the trace database are, and count instead of all
          that the session tells. What splits no cache has no reliable price.
-Missing: tokens of inline completions. Logs and traces are off unless asked for, and
-         pruned. The transcripts beside them repeat the texts and are not read.
+         After a change that is damaged, what cannot be placed any more is left out.
+Missing: tokens of inline completions, and all that is only in a transcript. Logs and
+         traces are off unless asked for, and pruned.
 """
 
 import re
@@ -36,8 +38,8 @@ from agentlake.adapters.sdk.readers import json_document
 from agentlake.adapters.sdk.roots import Root
 from agentlake.adapters.sdk.scan import beside, folders_in, matching
 from agentlake.adapters.sdk.values import file_path
-from agentlake.adapters.vscode_copilot import calls, chats
-from agentlake.adapters.vscode_copilot.changes import replayed
+from agentlake.adapters.vscode_copilot import calls, chats, transcripts
+from agentlake.adapters.vscode_copilot.changes import Replay
 from agentlake.models.fact import Fact
 
 SOURCE = "vscode_copilot"
@@ -69,6 +71,9 @@ ROOTS = (
 _USERS = ("user-data/User", *(f"{name}/User" for name in _EDITORS))
 """The folders of a user in what the variables of VS Code name."""
 _LOGS = "GitHub.copilot-chat/debug-logs/*/*.jsonl"
+_EXTENSIONS = ("GitHub.copilot-chat", "github.copilot-chat")
+_STORAGES = ("workspaceStorage/*", "globalStorage")
+_TRANSCRIPTS = "transcripts"
 _TRACES = "globalStorage/github.copilot-chat/agent-traces.db"
 _CHATS = ("emptyWindowChatSessions", "transferredChatSessions")
 _LOG = re.compile(r".*/debug-logs/(?P<session>[^/]+)/[^/]+\.jsonl", re.DOTALL)
@@ -91,6 +96,10 @@ def _below(user: str) -> dict[str, Reader]:
     for name in _CHATS:
         for folder in folders_in(user, f"globalStorage/{name}"):
             found |= dict.fromkeys(_chats(folder), "own")
+    for storage in _STORAGES:
+        for extension in _EXTENSIONS:
+            told = matching(user, f"{storage}/{extension}/{_TRANSCRIPTS}/*.jsonl")
+            found |= dict.fromkeys(told, "own")
     found |= dict.fromkeys(matching(user, f"workspaceStorage/*/{_LOGS}"), "jsonl")
     return found | dict.fromkeys(matching(user, _TRACES), "sqlite")
 
@@ -102,17 +111,29 @@ def _chats(folder: str) -> list[str]:
 
 
 def read(stream: Stream, cursor: Any, options: Options) -> Iterator[Chunk]:
-    """A chat as its state is now: `<session>/session`, `<session>/request/<id>`."""
+    """A chat as its state is now: `<session>/session`, `<session>/request/<id>`.
+
+    A transcript by its events: `<session>/event/<id>`.
+    """
     del options
     folder = _folder(Path(stream.path))
+    explode = transcripts.explode if _is_transcript(stream.path) else _exploded
     return json_document.read(
-        stream.path, lambda data: _exploded(stream.path, data, folder), cursor
+        stream.path,
+        lambda data: explode(stream.path, data, folder),
+        cursor,
+        {"folder": folder, "version": PARSER_VERSION},
     )
+
+
+def _is_transcript(path: str) -> bool:
+    return Path(path).parent.name == _TRANSCRIPTS
 
 
 def _folder(chat: Path) -> str | None:
     """The folder that the chat's window had open; written before its first chat."""
-    data = beside(chat.parent.parent / "workspace.json")
+    above = chat.parents[2] if _is_transcript(str(chat)) else chat.parents[1]
+    data = beside(above / "workspace.json")
     try:
         told = untyped(data) if data is not None else None
     except Unreadable:
@@ -123,7 +144,8 @@ def _folder(chat: Path) -> str | None:
 
 
 def _exploded(path: str, data: bytes, folder: str | None) -> Iterator[Keyed]:
-    state = replayed(data) if path.endswith(".jsonl") else untyped(data)
+    log = Replay(data) if path.endswith(".jsonl") else None
+    state = log.state if log else untyped(data)
     if not isinstance(state, dict):
         msg = "a chat is no JSON object"
         raise Unreadable(msg)
@@ -136,6 +158,10 @@ def _exploded(path: str, data: bytes, folder: str | None) -> Iterator[Keyed]:
         if isinstance(one, dict):
             name = one.get("requestId") or place
             yield Keyed(f"{session}/request/{name}", encode(one))
+    for number, line in enumerate(log.damaged if log else ()):
+        yield Keyed(f"{session}/damaged/{number}", line)
+    if log and log.displaced:
+        yield Keyed(f"{session}/displaced", encode({"changes": log.displaced}))
 
 
 def tables(stream: Stream) -> Sequence[Table]:
@@ -153,7 +179,17 @@ def parse(record: Record) -> Iterable[Fact | Reject]:
         found = _LOG.fullmatch(stream.path.replace("\\", "/"))
         session = found["session"] if found else Path(stream.path).parent.name
         return calls.logged(session, record)
-    session, _, rest = record.key.partition("/")
-    if rest == "session":
-        return chats.session(session, record.data)
-    return chats.request(session, rest.partition("/")[2], record.data)
+    session, kind, name = (*record.key.split("/", 2), "")[:3]
+    match kind:
+        case "session":
+            return chats.session(session, record.data)
+        case "event":
+            return transcripts.event(session, record)
+        case "damaged" if _is_transcript(stream.path):
+            return transcripts.damaged(record.data)
+        case "damaged":
+            return chats.damaged(record.data)
+        case "displaced":
+            return chats.displaced(record.data)
+        case _:
+            return chats.request(session, name, record.data)

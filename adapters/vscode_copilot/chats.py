@@ -6,112 +6,39 @@ from datetime import datetime
 from typing import Any, TypeAlias
 
 import msgspec
+from msgspec.structs import replace
 
 from agentlake.adapters.sdk.contract import Reject
-from agentlake.adapters.sdk.decode import Decoder
-from agentlake.adapters.sdk.values import json_text, moment, raw_json
+from agentlake.adapters.sdk.decode import untyped
+from agentlake.adapters.sdk.values import moment
+from agentlake.adapters.vscode_copilot import tools
 from agentlake.adapters.vscode_copilot.calls import CHAT, without
+from agentlake.adapters.vscode_copilot.format import (
+    ABOUT,
+    REQUEST,
+    Asked,
+    Metadata,
+    Part,
+    Request,
+    Result,
+    State,
+)
 from agentlake.models.block import Block
-from agentlake.models.fact import Count, Fact
+from agentlake.models.fact import Fact
 from agentlake.models.message import Message
 from agentlake.models.session import Session
 from agentlake.models.tool_call import ToolCall
-from agentlake.models.tool_result import ToolResult
 from agentlake.models.usage import Usage
 
 Facts: TypeAlias = Iterator[Fact | Reject]
-Time: TypeAlias = int | float | str | None
 
-_SUFFIX = re.compile(r"__vscode-\d+$")
-
-
-class State(msgspec.Struct, frozen=True, gc=False, rename="camel"):
-    """A chat without its requests."""
-
-    creation_date: Time = None
-    custom_title: str | None = None
-
-
-class About(msgspec.Struct, frozen=True, gc=False):
-    """A chat, and the folder that its window had open."""
-
-    folder: str | None = None
-    state: State | None = None
-
-
-class Call(msgspec.Struct, frozen=True, gc=False):
-    """A call of a tool; the arguments are JSON within a text."""
-
-    id: str | None = None
-    name: str | None = None
-    arguments: Any = None
-
-
-class Round(msgspec.Struct, frozen=True, gc=False, rename="camel"):
-    """One reply within a request."""
-
-    tool_calls: list[Call] | None = None
-
-
-class Metadata(msgspec.Struct, frozen=True, gc=False, rename="camel"):
-    """What Copilot itself knows of a request."""
-
-    resolved_model: str | None = None
-    prompt_tokens: Count | None = None
-    output_tokens: Count | None = None
-    tool_call_rounds: list[Round] | None = None
-    tool_call_results: dict[str, Any] | None = None
-
-
-class Failure(msgspec.Struct, frozen=True, gc=False):
-    """Why a request failed."""
-
-    message: str | None = None
-
-
-class Result(msgspec.Struct, frozen=True, gc=False, rename="camel"):
-    """How a request ended."""
-
-    metadata: Metadata | None = None
-    error_details: Failure | None = None
-
-
-class Totals(msgspec.Struct, frozen=True, gc=False, rename="camel"):
-    """All that a request used of one model, in all its calls."""
-
-    model: str | None = None
-    input_tokens: Count | None = None
-    cached_tokens: Count | None = None
-    output_tokens: Count | None = None
-
-
-class Asked(msgspec.Struct, frozen=True, gc=False):
-    """What the user wrote."""
-
-    text: str | None = None
-
-
-class Part(msgspec.Struct, frozen=True, gc=False, rename="camel"):
-    """A piece of a response; without a kind it is text."""
-
-    kind: str | None = None
-    value: Any = None
-    tool_id: str | None = None
-    tool_call_id: str | None = None
-    is_complete: bool | None = None
-
-
-class Request(msgspec.Struct, frozen=True, gc=False, rename="camel"):
-    """A request with its response."""
-
-    timestamp: Time = None
-    message: Asked | str | None = None
-    model_id: str | None = None
-    response: list[Part] | None = None
-    result: Result | None = None
-    prompt_tokens: Count | None = None
-    completion_tokens: Count | None = None
-    model_totals: list[Totals] | None = None
+CHATS = 2
+"""Precedence of a chat over its transcript."""
+_BETWEEN = ("thinking", "toolInvocationSerialized", "textEditGroup")
+"""Parts of a response that stand between two texts."""
+_EDITS = ("textEditGroup", "codeblockUri")
+_FENCES = re.compile(r"\s*(?:`{3,}\s*)*")
+"""What is left of the code that an edit shows in its place."""
 
 
 class At(msgspec.Struct, frozen=True, gc=False):
@@ -122,13 +49,9 @@ class At(msgspec.Struct, frozen=True, gc=False):
     sent_at: datetime | None
 
 
-_ABOUT = Decoder(About)
-_REQUEST = Decoder(Request)
-
-
 def session(name: str, data: bytes) -> Facts:
     """A chat: its title, its folder, its beginning."""
-    about, rejects = _ABOUT.decode(data)
+    about, rejects = ABOUT.decode(data)
     state = about.state or State()
     title = state.custom_title or None
     yield Session(
@@ -143,7 +66,7 @@ def session(name: str, data: bytes) -> Facts:
 
 def request(chat: str, name: str, data: bytes) -> Facts:
     """A request: two messages, tools, and what it cost."""
-    asked, rejects = _REQUEST.decode(data)
+    asked, rejects = REQUEST.decode(data)
     at = At(chat, f"{chat}/{name}", moment(asked.timestamp))
     result = asked.result or Result()
     metadata = result.metadata or Metadata()
@@ -153,18 +76,11 @@ def request(chat: str, name: str, data: bytes) -> Facts:
     yield from _said(at, "user", "prompt", [("text", text)])
     answer = At(chat, f"{at.name}/response", at.sent_at)
     parts = asked.response or []
-    yield from _said(
-        answer,
-        "assistant",
-        "response",
-        [
-            ("thinking" if part.kind == "thinking" else "text", _text(part.value))
-            for part in parts
-            if part.kind in (None, "thinking", "markdownContent")
-        ],
-        model,
-    )
-    yield from _tools(answer, parts, metadata)
+    yield from _said(answer, "assistant", "response", list(_shown(parts)), model)
+    for fact in tools.facts(chat, answer.name, parts, metadata):
+        yield (
+            replace(fact, called_at=at.sent_at) if isinstance(fact, ToolCall) else fact
+        )
     if result.error_details and (why := result.error_details.message):
         of = At(chat, f"{at.name}/error", at.sent_at)
         yield from _said(of, "system", "error", [("text", why)])
@@ -192,6 +108,8 @@ def _usage(
         granularity="turn",
     )
     for place, one in enumerate(asked.model_totals or ()):
+        if not (one.input_tokens or one.cached_tokens or one.output_tokens):
+            continue
         yield msgspec.structs.replace(
             call,
             usage_key=f"{at.name}/{place}" if place else at.name,
@@ -203,7 +121,7 @@ def _usage(
     prompt, wrote = asked.prompt_tokens, asked.completion_tokens
     prompt = metadata.prompt_tokens if prompt is None else prompt
     wrote = metadata.output_tokens if wrote is None else wrote
-    if not asked.model_totals and (prompt is not None or wrote is not None):
+    if not asked.model_totals and (prompt or wrote):
         yield msgspec.structs.replace(
             call, input_tokens=prompt, output_tokens=wrote, is_estimated=True
         )
@@ -223,6 +141,7 @@ def _said(
         kind=kind,
         model=model,
         sent_at=at.sent_at,
+        precedence=CHATS,
     )
     for index, (of, text) in enumerate(texts):
         if text:
@@ -235,57 +154,65 @@ def _said(
             )
 
 
+def _shown(parts: list[Part]) -> Iterator[tuple[str, str | None]]:
+    """The answer as it was seen: what stands between two calls is one text.
+
+    A reference is shown by the name of what it leads to.
+    """
+    said: list[str] = []
+    has_edits = any(part.kind in _EDITS for part in parts)
+    for part in parts:
+        if part.kind in (None, "markdownContent", "markdownVuln"):
+            text = _text(part.content if part.value is None else part.value) or ""
+            if not (has_edits and _FENCES.fullmatch(text)):
+                said.append(text)
+        elif part.kind == "inlineReference":
+            said.append(_referred(part.inline_reference, part.name))
+        elif part.kind in _BETWEEN:
+            yield "text", _joined(said)
+            said = []
+            if part.kind == "thinking":
+                yield "thinking", _text(part.value)
+    yield "text", _joined(said)
+
+
+def _joined(said: list[str]) -> str | None:
+    return "".join(said).strip() or None
+
+
+def _referred(reference: Any, name: Any) -> str:
+    """The name of a file, a folder or a symbol."""
+    it = _object(reference)
+    place = _object(it.get("location")) or it
+    uri = _object(place.get("uri")) or place
+    path = str(uri.get("path") or uri.get("fsPath") or uri.get("external") or "")
+    found = (name, it.get("name"), re.split(r"[/\\]", path.rstrip("/\\"))[-1])
+    return next((one for one in found if isinstance(one, str) and one), "")
+
+
+def _object(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def damaged(data: bytes) -> Facts:
+    """A change that is no JSON; what could be read of it was applied."""
+    untyped(data)
+    yield Reject("no JSON within the rules: read as far as it can be")
+
+
+def displaced(data: bytes) -> Facts:
+    """Changes that were left out."""
+    told = untyped(data)
+    count = told.get("changes") if isinstance(told, dict) else None
+    yield Reject(
+        f"changes behind a damaged one were left out, {count} of them: it is not known"
+        " to which request they belong"
+    )
+
+
 def _text(value: Any) -> str | None:
     if isinstance(value, dict):
         value = value.get("value")
     if isinstance(value, list):
         value = "\n".join(one for one in value if isinstance(one, str))
     return value if isinstance(value, str) else None
-
-
-def _tools(at: At, parts: list[Part], metadata: Metadata) -> Iterator[Fact]:
-    """Calls as Copilot keeps them; one that only the response shows, by that."""
-    rounds = metadata.tool_call_rounds or []
-    asked = {
-        _SUFFIX.sub("", call.id): call
-        for one in rounds
-        for call in one.tool_calls or ()
-        if call.id
-    }
-    done = set()
-    for part in parts:
-        if part.kind == "toolInvocationSerialized" and part.tool_call_id:
-            name = _SUFFIX.sub("", part.tool_call_id)
-            asked.setdefault(name, Call(name, part.tool_id))
-            if part.is_complete:
-                done.add(name)
-    answers = {
-        _SUFFIX.sub("", name): answer
-        for name, answer in (metadata.tool_call_results or {}).items()
-    }
-    for name, call in asked.items():
-        yield ToolCall(
-            session_id=at.chat,
-            message_id=at.name,
-            tool_call_id=name,
-            name=call.name,
-            input=raw_json(call.arguments),
-            called_at=at.sent_at,
-        )
-    for name in sorted(asked.keys() & (answers.keys() | done)):
-        yield ToolResult(
-            session_id=at.chat,
-            message_id=at.name,
-            tool_call_id=name,
-            text=_output(answers.get(name)),
-        )
-
-
-def _output(answer: Any) -> str | None:
-    """The texts of an answer's content, if they are plain; else all of it as JSON."""
-    content = answer.get("content") if isinstance(answer, dict) else answer
-    if isinstance(content, list):
-        texts = [one.get("value") for one in content if isinstance(one, dict)]
-        if texts and all(isinstance(text, str) for text in texts):
-            return "\n".join(map(str, texts))
-    return content if isinstance(content, str) else json_text(answer)

@@ -14,7 +14,7 @@ from agentlake.adapters.sdk.conformance import records_of, streams_of
 from agentlake.adapters.sdk.contract import Record, Reject, Stream
 from agentlake.adapters.sdk.decode import Unreadable, encode
 from agentlake.adapters.sdk.run import facts_of
-from agentlake.adapters.vscode_copilot.changes import replayed
+from agentlake.adapters.vscode_copilot.changes import Replay
 
 ADAPTERS = {
     adapter.SOURCE: adapter
@@ -184,13 +184,13 @@ CHANGES = [
 @pytest.mark.parametrize(("changes", "state"), CHANGES)
 def test_changes_are_replayed_in_their_order(changes, state):
     lines = [{"kind": 0, "v": {"a": [1, 2, 3]}}, *changes]
-    assert replayed(b"\n".join(map(encode, lines)) + b'\n{"kind":1,"k":[') == state
+    assert Replay(b"\n".join(map(encode, lines)) + b'\n{"kind":1,"k":[').state == state
 
 
 @pytest.mark.parametrize("data", [b"", b"\n", b'{"kind":1,"k":["a"],"v":1}\n', b"{"])
 def test_changes_to_nothing_are_unreadable(data):
     with pytest.raises(Unreadable):
-        replayed(data)
+        Replay(data)
 
 
 PLACES = {

@@ -1,20 +1,40 @@
 """What is said in a session, and what is done with tools."""
 
-from typing import Any
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any, TypeAlias
 
-from agentlake.adapters.copilot_cli.format import Data
-from agentlake.adapters.copilot_cli.runs import At, Facts, scope
+import msgspec
+
+from agentlake.adapters.families.copilot.format import Data
 from agentlake.adapters.sdk.contract import Reject
 from agentlake.adapters.sdk.injected import Injected
 from agentlake.adapters.sdk.values import json_text, raw_json
 from agentlake.models.block import Block
+from agentlake.models.fact import Fact
 from agentlake.models.link import Link
 from agentlake.models.message import Message
 from agentlake.models.session import Session
 from agentlake.models.tool_call import ToolCall
 from agentlake.models.tool_result import ToolResult
 from agentlake.models.turn import Turn
-from agentlake.models.usage import Usage
+
+Facts: TypeAlias = Iterator[Fact | Reject]
+
+
+class At(msgspec.Struct, frozen=True, gc=False):
+    """Whose event it is, and when it was."""
+
+    session: str
+    agent: str | None
+    event: str
+    at: datetime | None
+    precedence: int | None = None
+    """Of its messages, where another store may report the session too."""
+
+    def name(self, own: str | None) -> str:
+        """A message's id: those of the events may be unique in their session only."""
+        return f"{self.session}:{own or self.event}"
 
 
 def error(at: At, data: Data) -> Facts:
@@ -52,25 +72,10 @@ def prompt(at: At, data: Data) -> Facts:
 
 def reply(at: At, data: Data) -> Facts:
     """A reply, or a piece of one: all pieces of one call are one message."""
+    if is_nothing(data):
+        return
     name = at.name(data.api_call_id or data.message_id)
     text, asked = _text(data.content), data.tool_requests or ()
-    if not (data.output_tokens or text or data.reasoning_text or asked):
-        return  # an empty piece: neither said nor counted
-    if data.output_tokens is not None:
-        yield Usage(
-            session_id=at.session,
-            agent_id=at.agent,
-            message_id=name,
-            record_id=at.event,
-            turn_id=next((one.tool_call_id for one in asked), None),
-            kind="reply_output",
-            usage_key=name,
-            scope=scope(at.session, data.model) if data.model else None,
-            model=data.model,
-            called_at=at.at,
-            output_tokens=data.output_tokens,
-            is_estimated=True,
-        )
     yield from _texts(
         at,
         name,
@@ -104,6 +109,12 @@ def reply(at: At, data: Data) -> Facts:
         )
 
 
+def is_nothing(data: Data) -> bool:
+    """Whether a piece of a reply neither says nor counts anything."""
+    said = data.content or data.reasoning_text or data.tool_requests
+    return not (said or data.output_tokens)
+
+
 def reasoning(at: At, data: Data) -> Facts:
     """Reasoning apart from its reply, as older versions write it."""
     said = _text(data.content) or data.reasoning_text
@@ -130,6 +141,7 @@ def _texts(
         model=model,
         sent_at=at.at,
         label=label,
+        precedence=at.precedence,
     )
     for place, (of, said) in enumerate((("thinking", thinking), ("text", text))):
         if said:
