@@ -1,6 +1,6 @@
-"""Measure what one look at 50,000 streams costs the sensor and `agentlake watch`.
+"""Measure what one scan of 50,000 streams costs the sensor and `agentlake watch`.
 
-The bar is 0.5 s a tick (docs/design.md). The first look of a process lists and stats
+The bar is 0.5 s a tick (docs/design.md). The first scan of a process lists and stats
 everything; the ones after it are what is paid for ever.
 """
 
@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from agentlake.adapters.registry import adapters
-from agentlake.pipelines.ingest.changes import decide, record
-from agentlake.pipelines.ingest.disk import Disk
+from agentlake.pipelines.ingest.changes import baseline_after, decide
 from agentlake.pipelines.ingest.listing import SourcePlan
+from agentlake.pipelines.ingest.scanner import Scanner
 
 BAR_S = 0.5
 _DAYS = 86_400
@@ -39,26 +39,26 @@ def write(home: Path, streams: int) -> None:
 def ticks(home: Path) -> Iterator[tuple[str, float]]:
     """What happened before each tick, and its seconds."""
     places = {"claude_code": ".claude", "codex": ".codex"}
-    disks = [
-        Disk(SourcePlan(adapter=adapters()[source], roots=[home / place]))
+    scanners = [
+        Scanner(SourcePlan(adapter=adapters()[source], roots=[home / place]))
         for source, place in places.items()
     ]
-    recorded = {}
+    baselines = {}
 
     def tick() -> float:
         start = time.process_time()
         now = time.time()
-        looks = [disk.look(now) for disk in disks]
-        decision = decide(looks, recorded, {}, now)
+        snapshots = [one.scan(now) for one in scanners]
+        decision = decide(snapshots, baselines, {}, now)
         took = time.process_time() - start
-        for look in looks:
-            if look.source in decision.load:
-                chosen = decision.load[look.source]
-                before = recorded.get(look.source)
-                recorded[look.source] = record(look, before, chosen, now)
+        for one in snapshots:
+            if one.source in decision.load:
+                chosen = decision.load[one.source]
+                before = baselines.get(one.source)
+                baselines[one.source] = baseline_after(one, before, chosen, now)
         return took
 
-    yield "the first look of a process", tick()
+    yield "the first scan of a process", tick()
     time.sleep(2.5)  # until a folder's time is sure to move on
     tick()
     for _ in range(5):

@@ -20,8 +20,8 @@ from agentlake.adapters.sdk.contract import Health as Told
 from agentlake.adapters.sdk.run import guarded
 from agentlake.adapters.sdk.scan import within
 from agentlake.errors import UserError
-from agentlake.pipelines.ingest.listing import SourcePlan
-from agentlake.pipelines.ingest.plan import Found, look
+from agentlake.pipelines.ingest.listing import SourcePlan, list_streams
+from agentlake.pipelines.ingest.plan import Found, compare
 from agentlake.pipelines.prices.in_force import (
     PriceList,
     Unpriced,
@@ -216,7 +216,7 @@ def _look(
     one.roots = [str(root) for root in plan.roots]
     one.looked_in = list(plan.looked_in)
     periods = told(plan, one)
-    found = look(connection, plan, load_id=0)
+    found = compare(connection, plan, list_streams(plan), load_id=0)
     one.streams_on_disk = found.streams
     one.problem = "; ".join(found.listing.problems) or None
     unseen = found.listing.unseen.items()

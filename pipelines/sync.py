@@ -12,11 +12,10 @@ from pathlib import Path
 import msgspec
 
 from agentlake.adapters.registry import all_later
-from agentlake.adapters.sdk.contract import Adapter
+from agentlake.adapters.sdk.contract import Adapter, Stream
 from agentlake.errors import UserError, did_you_mean
-from agentlake.pipelines.ingest.listing import SourcePlan, list_streams
+from agentlake.pipelines.ingest.listing import Listing, SourcePlan, list_streams
 from agentlake.pipelines.ingest.loader import OnProgress, load
-from agentlake.pipelines.ingest.plan import Selects
 from agentlake.pipelines.ingest.replay import replay
 from agentlake.pipelines.ingest.report import LoadReport, SourceReport
 from agentlake.pipelines.ingest.write import record_load
@@ -37,6 +36,7 @@ TIME_ZONE = "time_zone"
 _REFRESHED = "refreshed"
 
 OnRefresh = Callable[[], None]
+Selects = Callable[[Stream], bool]
 
 
 class SyncResult(msgspec.Struct, frozen=True, kw_only=True):
@@ -115,12 +115,27 @@ def sync(
     `selects` limits the load to some streams; UserError if there is none such.
     """
     found = plans(settings, environ, sources)
-    if selects is not None and not any(_selected(found, selects)):
-        places = ", ".join(place for plan in found for place in plan.looked_in)
-        msg = f"no history matches, so nothing was loaded. Looked in {places}."
-        raise UserError(msg)
+    listings: dict[str, Listing] = {}
+    only: set[int] | None = None
+    if selects is not None:
+        listings = {plan.adapter.SOURCE: list_streams(plan) for plan in found}
+        only = {
+            id_
+            for listing in listings.values()
+            for id_, (_, stream) in listing.streams.items()
+            if selects(stream)
+        }
+        if not only:
+            places = ", ".join(place for plan in found for place in plan.looked_in)
+            msg = f"no history matches, so nothing was loaded. Looked in {places}."
+            raise UserError(msg)
     return sync_plans(
-        settings, found, selects=selects, on_progress=on_progress, on_refresh=on_refresh
+        settings,
+        found,
+        listings=listings,
+        only=only,
+        on_progress=on_progress,
+        on_refresh=on_refresh,
     )
 
 
@@ -128,7 +143,8 @@ def sync_plans(
     settings: Settings,
     found: Sequence[SourcePlan],
     *,
-    selects: Selects | None = None,
+    listings: Mapping[str, Listing] = {},
+    only: Collection[int] | None = None,
     wait_s: float = 10.0,
     on_progress: OnProgress = lambda _: None,
     on_refresh: OnRefresh = lambda: None,
@@ -148,7 +164,8 @@ def sync_plans(
         report = load(
             connection,
             found,
-            selects=selects,
+            listings=listings,
+            only=only,
             on_progress=on_progress,
             refresh=refresh_now,
             show=show_now,
@@ -221,12 +238,6 @@ def _store(connection: Connection, name: str, value: str) -> None:
     if stored(connection, name) != value:
         with transaction(connection):
             store(connection, name, value)
-
-
-def _selected(found: Iterable[SourcePlan], selects: Selects) -> Iterable[bool]:
-    for plan in found:
-        for _, stream in list_streams(plan).streams:
-            yield selects(stream)
 
 
 def _result(

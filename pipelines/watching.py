@@ -1,8 +1,8 @@
 """Load whatever agents write, as they write it: the loop behind `agentlake watch`.
 
-What changed is asked of the disk, never of events: those only say when to look. So a
-lost event costs seconds and no line. The warehouse is open while something is loaded
-and at no other time. An error is said and tried again; it never ends the loop.
+A scan of the disk says what changed; an event only says when to scan. So a lost event
+costs seconds and no line. The warehouse is open only while something is loaded. An
+error is shown, and the load is tried again; it never ends the loop.
 """
 
 import os
@@ -24,19 +24,24 @@ import msgspec
 import watchfiles
 from watchfiles import Change
 
-from agentlake.adapters.sdk.contract import Stream
 from agentlake.adapters.sdk.scan import leads_out
 from agentlake.errors import SourceError, UserError
-from agentlake.pipelines.ingest.changes import Asked, Recorded, ask, decide, record
-from agentlake.pipelines.ingest.disk import Disk, Look, name_of
+from agentlake.pipelines.ingest.changes import (
+    Asked,
+    Baseline,
+    ask,
+    baseline_after,
+    decide,
+)
+from agentlake.pipelines.ingest.listing import Listing
 from agentlake.pipelines.ingest.loader import OnProgress
-from agentlake.pipelines.ingest.plan import Selects
+from agentlake.pipelines.ingest.scanner import Scanner, Snapshot
 from agentlake.pipelines.settings.settings import Settings
 from agentlake.pipelines.sync import OnRefresh, SyncResult, plans, sync_plans
 
 POLL_S = 1.0
-"""How often the disk is looked at where nothing tells that it changed."""
-LOOK_EVERY_S = 10.0
+"""How often the disk is scanned where no event tells that it changed."""
+SCAN_EVERY_S = 10.0
 """And where something does, in case that it did not."""
 WAIT_S = 10.0
 """How long a load waits for another program to let go of the warehouse."""
@@ -83,118 +88,114 @@ class Watching:
         self._on_error = on_error
         self._on_progress = on_progress
         self._on_refresh = on_refresh
-        self._disks: dict[str, Disk] = {}
-        self._recorded: dict[str, Recorded | None] = {}
+        self._scanners: dict[str, Scanner] = {}
+        self._baselines: dict[str, Baseline | None] = {}
         self._asked: dict[str, Asked] = {}
         self._told: dict[str, tuple[str, ...]] = {}
-        """What was said to be in the way of a look."""
+        """What was reported to be in the way of a scan."""
 
     def places(self) -> list[Path]:
-        """Look again where sources are to be found; every place that exists now."""
+        """Find the sources' folders again; every one that exists now."""
         found = plans(self._settings, self._environ)
         for plan in found:
-            known = self._disks.get(plan.adapter.SOURCE)
+            known = self._scanners.get(plan.adapter.SOURCE)
             if known is None or known.plan != plan:
-                self._disks[plan.adapter.SOURCE] = Disk(plan)
+                self._scanners[plan.adapter.SOURCE] = Scanner(plan)
         return [root for plan in found for root in plan.roots]
 
     def concerns(self, path: str, *, is_new: bool) -> bool:
-        """Whether a change there is worth a look."""
-        return any(one.concerns(path, is_new=is_new) for one in self._disks.values())
+        """Whether a scan may find what changed there."""
+        return any(one.concerns(path, is_new=is_new) for one in self._scanners.values())
 
     def turn(self, touched: Collection[str] = ()) -> float | None:
-        """Look, and load what changed; in how many seconds something else is due."""
+        """Scan, and load what changed; in how many seconds something else is due."""
         now = time.time()
-        looks = {look.source: look for look in self._looks(now, touched)}
-        decision = decide(looks.values(), self._recorded, self._asked, now)
+        snapshots = {one.source: one for one in self._scanned(now, touched)}
+        decision = decide(snapshots.values(), self._baselines, self._asked, now)
         if decision.load:
-            self._load_apart(looks, decision.load, now)
+            self._load_apart(snapshots, decision.load, now)
             return 0.0  # what was written meanwhile
         return decision.wait_s
 
-    def _looks(self, now: float, touched: Collection[str]) -> Iterator[Look]:
-        for source, disk in self._disks.items():
-            look = disk.look(now, touched)
-            if look.in_the_way and look.in_the_way != self._told.get(source):
-                self._on_error([source], SourceError("; ".join(look.in_the_way)))
-            self._told[source] = look.in_the_way
-            yield look
+    def _scanned(self, now: float, touched: Collection[str]) -> Iterator[Snapshot]:
+        for source, scanner in self._scanners.items():
+            snapshot = scanner.scan(now, touched)
+            if snapshot.in_the_way and snapshot.in_the_way != self._told.get(source):
+                self._on_error([source], SourceError("; ".join(snapshot.in_the_way)))
+            self._told[source] = snapshot.in_the_way
+            yield snapshot
 
     def _load_apart(
         self,
-        looks: Mapping[str, Look],
+        snapshots: Mapping[str, Snapshot],
         chosen: Mapping[str, frozenset[int] | None],
         now: float,
     ) -> None:
         """Load these sources together; one by one if that fails for one of them."""
         for source in chosen:
             self._asked[source] = ask(
-                looks[source],
-                self._recorded.get(source),
+                snapshots[source],
+                self._baselines.get(source),
                 self._asked.get(source),
                 now,
             )
         try:
-            self._load(looks, chosen, now)
+            self._load(snapshots, chosen, now)
         except UserError as error:  # the same for all of them
             self._on_error(list(chosen), error)
         except Exception as error:  # noqa: BLE001 - it is said, and tried again
             if len(chosen) == 1:
                 self._on_error(list(chosen), error)
                 return
-            for source, names in chosen.items():
-                self._load_apart(looks, {source: names}, now)
+            for source, ids in chosen.items():
+                self._load_apart(snapshots, {source: ids}, now)
 
     def _load(
         self,
-        looks: Mapping[str, Look],
+        snapshots: Mapping[str, Snapshot],
         chosen: Mapping[str, frozenset[int] | None],
         now: float,
     ) -> None:
-        wanted = [names for names in chosen.values() if names is not None]
-        selects: Selects | None = None
-        if len(wanted) == len(chosen):
-            selects = _selects(chosen, frozenset().union(*wanted))
+        named = [ids for ids in chosen.values() if ids is not None]
+        only: frozenset[int] | None = None
+        listings: dict[str, Listing] = {}  # for a full load all is listed anew
+        if len(named) == len(chosen):
+            only = frozenset().union(*named)
+            listings = {source: self._scanners[source].listing for source in chosen}
         else:
             chosen = dict.fromkeys(chosen)
         began = time.monotonic()
         result = sync_plans(
             self._settings,
-            [self._disks[source].plan for source in chosen],
-            selects=selects,
+            [self._scanners[source].plan for source in chosen],
+            listings=listings,
+            only=only,
             wait_s=WAIT_S,
             on_progress=self._on_progress,
             on_refresh=self._on_refresh,
         )
-        for source, names in chosen.items():
-            one, disk = result.report.sources[source], self._disks[source]
+        for source, ids in chosen.items():
+            one, scanner = result.report.sources[source], self._scanners[source]
             if one.problem is not None:
                 self._on_error([source], SourceError(one.problem))
                 continue
-            self._recorded[source] = record(
-                looks[source],
-                self._recorded.get(source),
-                names,
+            self._baselines[source] = baseline_after(
+                snapshots[source],
+                self._baselines.get(source),
+                ids,
                 now,
-                unread=disk.names([path for path, _ in one.deferred]),
-                half=disk.names(one.waiting),
+                unread=scanner.ids([path for path, _ in one.deferred]),
+                half=scanner.ids(one.waiting),
             )
         read = [
-            seen.mtime_ns / 1e9
-            for source, names in chosen.items()
-            for name in names or ()
-            if (seen := looks[source].streams.get(name))
+            state.mtime_ns / 1e9
+            for source, ids in chosen.items()
+            for id_ in ids or ()
+            if (state := snapshots[source].streams.get(id_))
         ]
         lag = max(0.0, time.time() - max(read)) if read else None
         seconds = time.monotonic() - began
         self._on_load(Loads(result=result, seconds=seconds, lag_s=lag))
-
-
-def _selects(sources: Collection[str], names: frozenset[int]) -> Selects:
-    def selects(stream: Stream) -> bool:
-        return any(name_of(source, stream.key) in names for source in sources)
-
-    return selects
 
 
 def watch(
@@ -204,7 +205,7 @@ def watch(
     poll: bool = False,
     on_silent: OnSilent = lambda _places, _why: None,
 ) -> None:
-    """Look and load until `stop` is set.
+    """Snapshot and load until `stop` is set.
 
     `poll` does without events. `on_silent` is told which places are polled, and why.
     """
@@ -224,7 +225,7 @@ def watch(
         loud = sorted(
             {it if it.is_dir() else it.parent for it in roots if it not in silent}
         )
-        every = POLL_S if silent else LOOK_EVERY_S
+        every = POLL_S if silent else SCAN_EVERY_S
         try:
             with closing(_changes(loud, stop)) as changes:
                 _follow(watching, roots, changes, stop, every)
@@ -250,7 +251,7 @@ def _changes(roots: Sequence[Path], stop: Event) -> Generator[set[tuple[Change, 
         yield_on_timeout=True,
         stop_event=stop,
         raise_interrupt=True,
-        force_polling=False,  # where that is needed, our own look is cheaper
+        force_polling=False,  # where that is needed, our own scan is cheaper
         ignore_permission_denied=True,
     )
 
@@ -262,19 +263,19 @@ def _follow(
     stop: Event,
     every_s: float,
 ) -> None:
-    """Look when something is told, or due; until the places are others."""
-    look_at, places_at = 0.0, time.monotonic() + _PLACES_EVERY_S
+    """Snapshot when something is told, or due; until the places are others."""
+    scan_at, places_at = 0.0, time.monotonic() + _PLACES_EVERY_S
     for batch in changes:
         touched = [
             path
             for change, path in batch
             if watching.concerns(path, is_new=change != Change.modified)
         ]
-        if touched or time.monotonic() >= look_at:
+        if touched or time.monotonic() >= scan_at:
             wait = watching.turn(touched)
             while wait is not None and wait < _WAKE_MS / 1000 and not stop.wait(wait):
                 wait = watching.turn()
-            look_at = time.monotonic() + (every_s if wait is None else wait)
+            scan_at = time.monotonic() + (every_s if wait is None else wait)
         if stop.is_set():
             return
         if time.monotonic() >= places_at:

@@ -14,10 +14,9 @@ from agentlake.errors import UserError
 from agentlake.pipelines.cli.places import places
 from agentlake.pipelines.cli.table import Column, count, is_bold, render, size
 from agentlake.pipelines.cli.width import clean
-from agentlake.pipelines.ingest.plan import Selects
 from agentlake.pipelines.ingest.report import LoadReport, SourceReport
 from agentlake.pipelines.settings.settings import Settings
-from agentlake.pipelines.sync import SyncResult, sync
+from agentlake.pipelines.sync import Selects, SyncResult, sync
 
 _COLUMNS = [
     Column(title="source"),

@@ -12,7 +12,7 @@ from agentlake.adapters.sdk.contract import Record, Reject
 from agentlake.adapters.sdk.run import is_damage
 from agentlake.models.fact import Fact
 from agentlake.models.table import LINEAGE, columns
-from agentlake.pipelines.ingest.keyed import GONE
+from agentlake.pipelines.ingest.raw_stream import GONE
 from agentlake.pipelines.warehouse.connect import Connection
 from agentlake.pipelines.warehouse.schema import raw_table
 

@@ -16,12 +16,13 @@ from agentlake.adapters.sdk.contract import Adapter, Options, Reader, Stream
 from agentlake.adapters.sdk.run import guarded
 from agentlake.adapters.sdk.scan import shut_at, within
 from agentlake.errors import did_you_mean
+from agentlake.pipelines.ingest.checkpoint import stream_id
 
 _READERS = frozenset(get_args(Reader))
 
 
 class SourcePlan(msgspec.Struct, frozen=True, kw_only=True):
-    """One source with the places where it is looked for."""
+    """One source with the places where it is searched for."""
 
     adapter: Adapter
     roots: Sequence[Path]
@@ -39,8 +40,8 @@ class SourcePlan(msgspec.Struct, frozen=True, kw_only=True):
 class Listing(msgspec.Struct, kw_only=True):
     """What an adapter finds in all its places."""
 
-    streams: list[tuple[str, Stream]] = []
-    """Each with the path where it is opened: its own is one that can be stored."""
+    streams: dict[int, tuple[str, Stream]] = {}
+    """By stream id, each with the path where it is opened: its own can be stored."""
     unseen: dict[str, str] = {}
     """Files and folders that could not be looked at, and why."""
     led_out: dict[str, str] = {}
@@ -77,7 +78,7 @@ def list_streams(plan: SourcePlan) -> Listing:
         for place in roots if plan.adapter.ROOTS else [""]:
             try:
                 for stream in guarded(plan.adapter, partial(_discover, plan, place)):
-                    _take(found, stream, keys)
+                    _take(found, plan.adapter.SOURCE, stream, keys)
             except OSError as error:
                 unseen = shut_at(str(error.filename or place))
                 found.unseen[unseen] = error.strerror or str(error)
@@ -94,7 +95,7 @@ def _discover(plan: SourcePlan, place: str) -> Iterator[Stream]:
     return plan.adapter.discover(place, plan.options)
 
 
-def _take(found: Listing, stream: Stream, keys: set[str]) -> None:
+def _take(found: Listing, source: str, stream: Stream, keys: set[str]) -> None:
     """Take a stream. A name that is no UTF-8 is spelled out: no table can hold it."""
     if stream.reader not in _READERS:
         guess = did_you_mean(stream.reader, _READERS)
@@ -106,10 +107,10 @@ def _take(found: Listing, stream: Stream, keys: set[str]) -> None:
         key = f"{key}@{path}"
     keys.add(key)
     if (key, path) == (stream.key, stream.path):
-        found.streams.append((stream.path, stream))
+        own = stream
     else:
         own = Stream(path=path, key=key, reader=stream.reader)
-        found.streams.append((stream.path, own))
+    found.streams[stream_id(source, key)] = stream.path, own
 
 
 def spelled(name: str) -> str:

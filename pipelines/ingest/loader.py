@@ -6,7 +6,7 @@ questions about today; an interrupted load goes on where it was.
 
 import gc
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 
@@ -15,9 +15,10 @@ import msgspec
 
 from agentlake.adapters.sdk.scan import within
 from agentlake.pipelines.ingest.checkpoint import Checkpoint, known_sources, save
-from agentlake.pipelines.ingest.listing import SourcePlan
-from agentlake.pipelines.ingest.plan import Found, Selects, Work, look
-from agentlake.pipelines.ingest.read import Piece, pieces
+from agentlake.pipelines.ingest.listing import Listing, SourcePlan, list_streams
+from agentlake.pipelines.ingest.plan import Found, Work, compare
+from agentlake.pipelines.ingest.raw_stream import Piece
+from agentlake.pipelines.ingest.read import pieces
 from agentlake.pipelines.ingest.replay import replay
 from agentlake.pipelines.ingest.report import LoadReport, SourceReport
 from agentlake.pipelines.ingest.write import (
@@ -40,20 +41,26 @@ def load(
     connection: Connection,
     plans: Sequence[SourcePlan],
     *,
-    selects: Selects | None = None,
+    listings: Mapping[str, Listing] = {},
+    only: Collection[int] | None = None,
     on_progress: OnProgress = lambda _: None,
     refresh: Refresh = lambda _: None,
     show: Refresh = lambda _: None,
 ) -> LoadReport:
-    """Load what changed; nothing is opened that looks as it did last time.
+    """Load what changed; a stream with an unchanged signature is not opened.
 
-    `selects` limits the load to some streams. `refresh` brings the models up to
-    date: it is called now and then during a long load, and at its end. `show` lets
-    readers see what is there, now and then.
+    `listings`, by source, are of sources whose folders were listed just now. `only`
+    limits the load to these streams. `refresh` brings the models up to date: it is
+    called now and then during a long load, and at its end. `show` lets clients see
+    what is there, now and then.
     """
     ensure(connection, [plan.adapter.SOURCE for plan in plans])
     run = _Load(connection, plans, on_progress, refresh, show)
-    work = [one for plan in plans for one in run.look(plan, selects)]
+    work = [
+        one
+        for plan in plans
+        for one in run.find_work(plan, listings.get(plan.adapter.SOURCE), only)
+    ]
     work.sort(key=lambda one: one.signature.changed_ns, reverse=True)
     with _without_garbage_collection():
         run.read_all(work)
@@ -84,20 +91,22 @@ class _Load:
             for plan in plans
         }
 
-    def look(self, plan: SourcePlan, selects: Selects | None) -> list[Work]:
+    def find_work(
+        self, plan: SourcePlan, listing: Listing | None, only: Collection[int] | None
+    ) -> list[Work]:
         """What there is to read of one source; replayed first if its parser changed."""
         source = plan.adapter.SOURCE
         if not self.report.sources[source].found and source not in self._known:
             return []  # most agents: not there, and never were
         with _timed(self.report.sources[source]) as part:
-            found = look(self._connection, plan, self.report.load_id, selects)
+            listing = list_streams(plan) if listing is None else listing
+            load_id = self.report.load_id
+            found = compare(self._connection, plan, listing, load_id, only)
             if found.outdated:
                 with transaction(self._connection):
-                    part.replayed = replay(
-                        self._connection, plan.adapter, self.report.load_id
-                    )
+                    part.replayed = replay(self._connection, plan.adapter, load_id)
                     record_load(self._connection, self.report)
-                found = look(self._connection, plan, self.report.load_id, selects)
+                found = compare(self._connection, plan, listing, load_id, only)
             part.streams = found.streams
             _note(self._connection, part, found)
         return found.work

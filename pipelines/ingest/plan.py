@@ -6,7 +6,7 @@ nothing is opened.
 
 import errno
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Collection, Sequence
 
 import msgspec
 
@@ -16,9 +16,8 @@ from agentlake.pipelines.ingest.checkpoint import (
     Checkpoint,
     checkpoints,
     new_checkpoint,
-    stream_id,
 )
-from agentlake.pipelines.ingest.listing import Listing, SourcePlan, list_streams
+from agentlake.pipelines.ingest.listing import Listing, SourcePlan
 from agentlake.pipelines.ingest.signature import Signature, signature_of
 from agentlake.pipelines.warehouse.connect import Connection
 
@@ -44,7 +43,7 @@ class Work(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Found(msgspec.Struct, kw_only=True):
-    """What one look at a source gave."""
+    """What a source has on disk, compared with its checkpoints."""
 
     streams: int = 0
     listing: Listing
@@ -60,28 +59,22 @@ class Found(msgspec.Struct, kw_only=True):
     """Some stream was parsed by another parser version: replay the source."""
 
 
-Selects = Callable[[Stream], bool]
-
-
-def look(
+def compare(
     connection: Connection,
     plan: SourcePlan,
+    listing: Listing,
     load_id: int,
-    selects: Selects | None = None,
+    only: Collection[int] | None = None,
 ) -> Found:
     """Compare the source's streams on disk with their checkpoints.
 
-    `selects` limits the look to some streams; the others are not even stat-ed.
+    `only` limits it to these streams; the others are not even stat-ed.
     """
     source, version = plan.adapter.SOURCE, plan.adapter.PARSER_VERSION
-    listing = list_streams(plan)
-    streams = {
-        stream_id(source, stream.key): (path, stream)
-        for path, stream in listing.streams
-    }
-    if selects is not None:
-        streams = {key: one for key, one in streams.items() if selects(one[1])}
-    known = checkpoints(connection, source, None if selects is None else streams)
+    streams = listing.streams
+    if only is not None:
+        streams = {id_: one for id_, one in streams.items() if id_ in only}
+    known = checkpoints(connection, source, None if only is None else streams)
     found = Found(
         streams=len(streams),
         listing=listing,
@@ -90,8 +83,8 @@ def look(
         ),
     )
     seen: set[tuple[int, int]] = set()
-    for number, (path, stream) in streams.items():
-        before = known.get(number) or new_checkpoint(source, stream, load_id)
+    for id_, (path, stream) in streams.items():
+        before = known.get(id_) or new_checkpoint(source, stream, load_id)
         signature = _signature(found, before, path, stream.reader)
         if signature is None or (signature.device, signature.inode) in seen:
             continue  # unreadable, or one file under two names
@@ -116,11 +109,11 @@ def look(
             found.waiting.append(stream.path)
         if before.path != stream.path or before.missing_since is not None:
             found.moved.append((before, stream.path))
-    if selects is None:
+    if only is None:
         found.missing = [
             item
-            for number, item in known.items()
-            if number not in streams
+            for id_, item in known.items()
+            if id_ not in streams
             and item.missing_since is None
             and not listing.hides(item.path)
         ]

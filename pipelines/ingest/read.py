@@ -6,7 +6,7 @@ and which lines of a rewritten file are known already, only raw can tell.
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import msgspec
 import xxhash
@@ -15,31 +15,11 @@ from agentlake.adapters.sdk.contract import Record, Reject
 from agentlake.adapters.sdk.readers import document, jsonl
 from agentlake.pipelines.ingest.keyed import KEYED, versions
 from agentlake.pipelines.ingest.plan import Work
-from agentlake.pipelines.warehouse.connect import Connection, second
-from agentlake.pipelines.warehouse.schema import raw_table
+from agentlake.pipelines.ingest.raw_stream import New, Piece, RawStream
+from agentlake.pipelines.warehouse.connect import Connection
 
 DOCUMENT_KEY = "document"
 _T = TypeVar("_T")
-
-
-class New(msgspec.Struct, frozen=True, gc=False):
-    """One record that is not in raw yet; `problem` says why it has no data."""
-
-    record: Record
-    content_hash: str
-    problem: Reject | None = None
-    replaces: bool = False
-    """Whether it is a new version of a record that raw has."""
-
-
-class Piece(msgspec.Struct, frozen=True):
-    """Some records in order, and where the stream stands after them."""
-
-    records: list[New]
-    cursor: str
-    generation: int
-    waiting: bool
-    """Bytes follow that are no record yet."""
 
 
 def pieces(connection: Connection, work: Work) -> Iterator[Piece]:
@@ -50,7 +30,7 @@ def pieces(connection: Connection, work: Work) -> Iterator[Piece]:
     if work.stream.reader == "document":
         return _document(work)
     if work.stream.reader in KEYED:
-        return _versions(connection, work)
+        return versions(connection, work)
     return _lines(connection, work)
 
 
@@ -59,22 +39,16 @@ def _document(work: Work) -> Iterator[Piece]:
     cursor = _cursor(before.cursor, document.Cursor)
     read = document.read(work.path, cursor)
     if read is None:
-        yield Piece([], before.cursor or "", before.generation, waiting=False)
+        yield Piece(
+            records=[], cursor=before.cursor or "", generation=before.generation
+        )
         return
     data, now = read
     generation = before.generation + (cursor is not None)
     record = Record(work.stream, 0, 0, DOCUMENT_KEY, data)
     text = msgspec.json.encode(now).decode()
-    yield Piece([New(record, now.digest[:16])], text, generation, waiting=False)
-
-
-def _versions(connection: Connection, work: Work) -> Iterator[Piece]:
-    for some in versions(connection, work):
-        records = [
-            New(one.record, one.content_hash, replaces=one.replaces)
-            for one in some.records
-        ]
-        yield Piece(records, some.cursor, some.generation, waiting=False)
+    new = New(record, now.digest[:16])
+    yield Piece(records=[new], cursor=text, generation=generation)
 
 
 def _lines(connection: Connection, work: Work) -> Iterator[Piece]:
@@ -100,7 +74,12 @@ def _lines(connection: Connection, work: Work) -> Iterator[Piece]:
             known_to = 0
         place = msgspec.structs.replace(batch.cursor, known_to=known_to)
         text = msgspec.json.encode(place).decode()
-        yield Piece(records, text, generation, waiting=batch.cursor.pending > 0)
+        yield Piece(
+            records=records,
+            cursor=text,
+            generation=generation,
+            waiting=batch.cursor.pending > 0,
+        )
 
 
 def _cursor(text: str | None, shape: type[_T]) -> _T | None:
@@ -119,7 +98,7 @@ class _Keys:
     """Keys of one reading: the content's hash, and which occurrence of it this is."""
 
     def __init__(self, connection: Connection, work: Work) -> None:
-        self._connection = connection
+        self._raw = RawStream(connection, work)
         self._work = work
         self._occurrences: Counter[str] = Counter()
         self._known: frozenset[str] = frozenset()
@@ -132,9 +111,8 @@ class _Keys:
 
         How many lines of this generation that is.
         """
-        rows = self._ask(
-            f"select record_key, generation, seq from {self._table}"
-            " where stream_id = $id"
+        rows = self._raw.ask(
+            "select record_key, generation, seq from {table} where stream_id = $id"
         )
         self._known = frozenset(key for key, *_ in rows)
         return max((seq + 1 for _, of, seq in rows if of == generation), default=0)
@@ -163,9 +141,9 @@ class _Keys:
             yield New(record, content_hash, problem)
 
     def _count_earlier(self, hashes: set[str]) -> None:
-        rows = self._ask(
-            f"""
-            select content_hash, count(*) from {self._table}
+        rows = self._raw.ask(
+            """
+            select content_hash, count(*) from {table}
             where stream_id = $id and content_hash in (select unnest($hashes))
             group by all
             """,
@@ -189,16 +167,6 @@ class _Keys:
                 if line.offset >= resumed_at:
                     return
                 self._occurrences[_hash(line)] += 1
-
-    def _ask(self, query: str, **parameters: object) -> list[tuple[Any, ...]]:
-        """Ask raw about this stream, beside the thread that writes."""
-        with second(self._connection) as beside:
-            stream = {"id": self._work.checkpoint.stream_id}
-            return beside.execute(query, stream | parameters).fetchall()
-
-    @property
-    def _table(self) -> str:
-        return raw_table(self._work.adapter.SOURCE)
 
 
 def _hash(line: jsonl.Line) -> str:

@@ -10,7 +10,8 @@ from agentlake.adapters.sdk.run import facts_of
 from agentlake.models.fact import Fact
 from agentlake.models.table import FACTS
 from agentlake.pipelines.ingest.batch import Batch, Place, insert
-from agentlake.pipelines.ingest.keyed import GONE, KEYED
+from agentlake.pipelines.ingest.keyed import KEYED
+from agentlake.pipelines.ingest.raw_stream import GONE
 from agentlake.pipelines.ingest.supersede import Parsed, survivors
 from agentlake.pipelines.warehouse.connect import Connection, second
 from agentlake.pipelines.warehouse.schema import raw_table

@@ -11,8 +11,7 @@ from agentlake.adapters.sdk.run import facts_of, is_damage
 from agentlake.models.fact import Fact
 from agentlake.pipelines.ingest.batch import Batch, Place, Tables, insert
 from agentlake.pipelines.ingest.checkpoint import Checkpoint, save
-from agentlake.pipelines.ingest.keyed import GONE
-from agentlake.pipelines.ingest.read import New
+from agentlake.pipelines.ingest.raw_stream import GONE, New
 from agentlake.pipelines.ingest.report import COUNTS, LoadReport
 from agentlake.pipelines.ingest.supersede import gone_facts, has_bill, supersede
 from agentlake.pipelines.warehouse.connect import Connection, transaction

@@ -14,11 +14,11 @@ import dagster as dg
 import msgspec
 
 from agentlake.adapters.sdk.contract import Adapter
-from agentlake.pipelines.ingest.changes import Recorded, changes, record
-from agentlake.pipelines.ingest.disk import Disk, name_of
+from agentlake.pipelines.ingest.changes import Baseline, baseline_after, changes
+from agentlake.pipelines.ingest.checkpoint import stream_id
 from agentlake.pipelines.ingest.loader import load
-from agentlake.pipelines.ingest.plan import Selects
 from agentlake.pipelines.ingest.report import SourceReport
+from agentlake.pipelines.ingest.scanner import Scanner
 from agentlake.pipelines.orchestration.lake import Lake, told_plainly
 from agentlake.pipelines.orchestration.shown import (
     OWNERS,
@@ -32,7 +32,7 @@ from agentlake.pipelines.transform.columns import Types, raw_columns
 from agentlake.pipelines.warehouse.connect import Connection
 from agentlake.pipelines.warehouse.schema import raw_table
 
-RECORD = "recorded"
+BASELINE = "baseline"
 """The metadata that says what was loaded: the sensor compares the disk with it."""
 STREAMS = "streams"
 _CONFIG = {
@@ -129,23 +129,20 @@ def _loaded(
     connection = lake.connection  # a wait for it is no part of the load
     before = time.perf_counter()
     now = time.time()
-    disk = Disk(plan)
-    look = disk.look(now)  # before anything is read
-    earlier = last_record(context.instance, source)
+    scanner = Scanner(plan)
+    snapshot = scanner.scan(now)  # before anything is read
+    earlier = last_baseline(context.instance, source)
     chosen = _chosen(context, source)
-    if earlier is None or changes(look, earlier) is None:
+    if earlier is None or changes(snapshot, earlier) is None:
         chosen = None
-    selects: Selects | None = None
-    if chosen is not None:
-        names = chosen
-        selects = lambda stream: name_of(source, stream.key) in names  # noqa: E731
-    report = load(connection, [plan], selects=selects)
+    listings = {source: scanner.listing}
+    report = load(connection, [plan], listings=listings, only=chosen)
     one = report.sources[source]
     if one.problem is not None:
         raise dg.Failure(description=one.problem)
-    unread = disk.names([path for path, _ in one.deferred])
-    half = disk.names(one.waiting)
-    recorded = record(look, earlier, chosen, now, unread=unread, half=half)
+    unread = scanner.ids([path for path, _ in one.deferred])
+    half = scanner.ids(one.waiting)
+    baseline = baseline_after(snapshot, earlier, chosen, now, unread=unread, half=half)
     return {
         **_rows(connection, source),
         "found": ", ".join(str(root) for root in plan.roots)
@@ -154,12 +151,12 @@ def _loaded(
         "new_facts": one.facts,
         "new_bytes": one.bytes,
         "new_rejects": one.rejects,
-        "streams": len(look.streams),
+        "streams": len(snapshot.streams),
         "streams_read": one.read,
         "records_replayed": one.replayed,
         "seconds": round(time.perf_counter() - before, 3),
-        "signature": f"{look.whole:016x}",
-        RECORD: dg.MetadataValue.json(msgspec.to_builtins(recorded, str_keys=True)),
+        "signature": f"{snapshot.fingerprint:016x}",
+        BASELINE: dg.MetadataValue.json(msgspec.to_builtins(baseline, str_keys=True)),
         **({"load_id": report.load_id} if report.wrote else {}),
         **_lag(connection, source, datetime.fromtimestamp(now, UTC)),
         **_deferred(one),
@@ -169,17 +166,17 @@ def _loaded(
 def _chosen(context: dg.AssetExecutionContext, source: str) -> set[int] | None:
     """The streams that the run's config names; None: all."""
     keys = context.op_execution_context.op_config.get(STREAMS)
-    return None if keys is None else {name_of(source, key) for key in keys}
+    return None if keys is None else {stream_id(source, key) for key in keys}
 
 
-def last_record(instance: dg.DagsterInstance, source: str) -> Recorded | None:
-    """What the last successful load of the source recorded."""
+def last_baseline(instance: dg.DagsterInstance, source: str) -> Baseline | None:
+    """The source as its last successful load found it."""
     key = dg.AssetKey(["raw", source])
     event = instance.get_latest_materialization_event(key)
     if event is None or event.asset_materialization is None:
         return None
-    value = event.asset_materialization.metadata.get(RECORD)
-    return None if value is None else Recorded.decoded(json.dumps(value.value))
+    value = event.asset_materialization.metadata.get(BASELINE)
+    return None if value is None else Baseline.decoded(json.dumps(value.value))
 
 
 def _rows(connection: Connection, source: str) -> dict[str, Any]:

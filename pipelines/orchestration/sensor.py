@@ -17,16 +17,16 @@ import msgspec
 from agentlake.errors import UserError
 from agentlake.pipelines.ingest.changes import (
     Asked,
-    Recorded,
+    Baseline,
     ask,
     came_to_nothing,
     decide,
     delay,
 )
-from agentlake.pipelines.ingest.disk import Disk, Look
 from agentlake.pipelines.ingest.listing import SourcePlan
+from agentlake.pipelines.ingest.scanner import Scanner, Snapshot
 from agentlake.pipelines.orchestration.lake import Lake
-from agentlake.pipelines.orchestration.raw_assets import RECORD, STREAMS, raw_op
+from agentlake.pipelines.orchestration.raw_assets import BASELINE, STREAMS, raw_op
 from agentlake.pipelines.orchestration.runs import BY, unfinished
 from agentlake.pipelines.orchestration.shown import asset_key
 from agentlake.pipelines.sync import plans
@@ -37,11 +37,11 @@ from agentlake.pipelines.warehouse.one_ui import PID, another
 EVERY_S = 1
 """Every turn of the daemon, which takes 5 s: with those 5 it would miss each second."""
 _MOST_NAMED = 50
-"""More changed streams than this, and the source is looked at as a whole."""
+"""More changed streams than this, and the source is loaded in full."""
 _MOST_TOLD = 3
 _RETRY_S = 600.0
 
-_disks: dict[str, Disk] = {}
+_scanners: dict[str, Scanner] = {}
 _told: dict[str, tuple[str, ...]] = {}
 """What this process remembers of the disk: an economy, nothing depends on it."""
 
@@ -132,24 +132,22 @@ def tick(
     if not lake.is_there():
         cursor.gone = max((one.number for one in made.values()), default=0)
     made = {key: one for key, one in made.items() if one.number > cursor.gone}
-    recorded = {
-        plan.adapter.SOURCE: recorded_by(made.get(_raw(plan.adapter.SOURCE)))
+    baselines = {
+        plan.adapter.SOURCE: baseline_of(made.get(_raw(plan.adapter.SOURCE)))
         for plan in found
     }
-    looks = list(_looks(context, found, now))
-    decision = decide(looks, recorded, cursor.sources, now)
+    snapshots = list(_scanned(context, found, now))
+    decision = decide(snapshots, baselines, cursor.sources, now)
     cursor.sources = {
-        look.source: ask(
-            look, recorded[look.source], cursor.sources.get(look.source), now
-        )
-        for look in looks
-        if look.source in decision.load
+        one.source: ask(one, baselines[one.source], cursor.sources.get(one.source), now)
+        for one in snapshots
+        if one.source in decision.load
     } | {
         source: one
         for source, one in cursor.sources.items()
         if source not in decision.load
-        and source in recorded
-        and came_to_nothing(one, recorded[source])  # else it has served
+        and source in baselines
+        and came_to_nothing(one, baselines[source])  # else it has served
     }
     late, newest = out_of_date(assets, made)
     if late and (decision.load or _may_try(cursor.models, newest, now)):
@@ -176,19 +174,19 @@ def tick(
     )
 
 
-def _looks(
+def _scanned(
     context: dg.SensorEvaluationContext, found: Sequence[SourcePlan], now: float
-) -> Iterable[Look]:
+) -> Iterable[Snapshot]:
     for plan in found:
         source = plan.adapter.SOURCE
-        known = _disks.get(source)
+        known = _scanners.get(source)
         if known is None or known.plan != plan:
-            known = _disks[source] = Disk(plan)
-        look = known.look(now)
-        if look.in_the_way and look.in_the_way != _told.get(source):
-            context.log.warning(f"{source}: {'; '.join(look.in_the_way)}")
-        _told[source] = look.in_the_way
-        yield look
+            known = _scanners[source] = Scanner(plan)
+        snapshot = known.scan(now)
+        if snapshot.in_the_way and snapshot.in_the_way != _told.get(source):
+            context.log.warning(f"{source}: {'; '.join(snapshot.in_the_way)}")
+        _told[source] = snapshot.in_the_way
+        yield snapshot
 
 
 def _read(text: str | None) -> _Cursor:
@@ -226,10 +224,10 @@ def _made(
     return made
 
 
-def recorded_by(made: Made | None) -> Recorded | None:
+def baseline_of(made: Made | None) -> Baseline | None:
     """What the last load of a source recorded of it."""
-    value = made.metadata.get(RECORD) if made else None
-    return None if value is None else Recorded.decoded(json.dumps(value.value))
+    value = made.metadata.get(BASELINE) if made else None
+    return None if value is None else Baseline.decoded(json.dumps(value.value))
 
 
 def out_of_date(
@@ -288,9 +286,9 @@ def _another(tried: _Tried | None, newest: int, now: float) -> _Tried:
 
 def _run_config(load: Mapping[str, frozenset[int] | None]) -> dict[str, object]:
     ops = {}
-    for source, names in load.items():
-        if names is not None and len(names) <= _MOST_NAMED:
-            keys = sorted(_disks[source].keys(names))
+    for source, ids in load.items():
+        if ids is not None and len(ids) <= _MOST_NAMED:
+            keys = sorted(_scanners[source].keys(ids))
             ops[raw_op(source)] = {"config": {STREAMS: keys}}
     return {"ops": ops} if ops else {}
 
@@ -299,7 +297,7 @@ def _why(load: Mapping[str, frozenset[int] | None], late: Sequence[dg.AssetKey])
     if len(load) > _MOST_TOLD:
         return f"{len(load)} sources"
     said = [
-        source if names is None else f"{source}: {len(names)}"
-        for source, names in load.items()
+        source if ids is None else f"{source}: {len(ids)}"
+        for source, ids in load.items()
     ]
     return ", ".join(said) or f"{len(late)} assets out of date"

@@ -16,7 +16,8 @@ from dagster._core.definitions.unresolved_asset_job_definition import (
 )
 
 from agentlake.pipelines.health import SourceHealth, told, unloaded
-from agentlake.pipelines.ingest.plan import look
+from agentlake.pipelines.ingest.listing import list_streams
+from agentlake.pipelines.ingest.plan import compare
 from agentlake.pipelines.orchestration.lake import Lake, told_plainly
 from agentlake.pipelines.orchestration.shown import ERROR, WARN
 from agentlake.pipelines.settings.time_zone import machine_time_zone
@@ -47,7 +48,8 @@ def health_check(source: str) -> dg.AssetChecksDefinition:
                     passed=True, description="switched off in the settings"
                 )
             periods = told(plan, SourceHealth(source=source, enabled=True))
-            found = unloaded(look(lake.connection, plan, load_id=0), periods)
+            on_disk = compare(lake.connection, plan, list_streams(plan), load_id=0)
+            found = unloaded(on_disk, periods)
         late = (found.oldest_age_days or 0) >= LATE_DAYS
         metadata: dict[str, Any] = {
             "streams_not_loaded": found.streams,

@@ -12,43 +12,45 @@ import pytest
 from support.cases import plans
 
 from agentlake.adapters.sdk.contract import Stream
-from agentlake.pipelines.ingest import disk
+from agentlake.pipelines.ingest import scanner
 from agentlake.pipelines.ingest.changes import (
     MOST_LISTED,
-    Recorded,
+    Baseline,
     ask,
+    baseline_after,
     changes,
     decide,
     delay,
     interval,
-    record,
 )
-from agentlake.pipelines.ingest.disk import Disk, Look, Seen
 from agentlake.pipelines.ingest.plan import SETTLED_AFTER_S, SourcePlan
+from agentlake.pipelines.ingest.scanner import Scanner, Snapshot, StreamState
 
-DAY = disk.FROZEN_AFTER_S
+DAY = scanner.FROZEN_AFTER_S
 NOW = 1_800_000_000.0
 MB = 1_000_000
 
 
-def look(version=1, **streams):
-    """Streams by letter: what each looks like, its size, and its age in seconds."""
+def snapshot(version=1, **streams):
+    """Streams by letter: the fingerprint of each, its size, and its age in seconds."""
     seen = {
-        ord(letter): Seen(looks, size, int((NOW - age) * 1e9))
-        for letter, (looks, size, age) in streams.items()
+        ord(letter): StreamState(found, size, int((NOW - age) * 1e9))
+        for letter, (found, size, age) in streams.items()
     }
-    whole = 0
+    fingerprint = 0
     for one in seen.values():
-        whole ^= one.looks
-    return Look(source="it", parser_version=version, streams=seen, whole=whole)
+        fingerprint ^= one.fingerprint
+    return Snapshot(
+        source="it", parser_version=version, streams=seen, fingerprint=fingerprint
+    )
 
 
 def letters(chosen):
     return None if chosen is None else "".join(sorted(map(chr, chosen)))
 
 
-def decided(now_looks, recorded, *, at=NOW, asked=None):
-    decision = decide([now_looks], {"it": recorded}, {"it": asked} if asked else {}, at)
+def decided(now_is, baseline, *, at=NOW, asked=None):
+    decision = decide([now_is], {"it": baseline}, {"it": asked} if asked else {}, at)
     if "it" not in decision.load:
         return "nothing", decision.wait_s
     return letters(decision.load["it"]), decision.wait_s
@@ -57,159 +59,171 @@ def decided(now_looks, recorded, *, at=NOW, asked=None):
 # A big one and a small one that are written to, two that nobody touches.
 BIG, SMALL = (11, 200 * MB, 5), (12, 1000, 5)
 OLD, OLDER = (13, 1000, 3 * DAY), (14, 1000, 9 * DAY)
-BEFORE = look(b=BIG, s=SMALL, o=OLD, p=OLDER)
+BEFORE = snapshot(b=BIG, s=SMALL, o=OLD, p=OLDER)
 
 
 @pytest.mark.parametrize(
-    ("what", "now_looks", "after_s", "expected"),
+    ("what", "now_is", "after_s", "expected"),
     [
         ("nothing", BEFORE, 99, ("nothing", None)),
-        ("small grew", look(b=BIG, s=(22, 1100, 0), o=OLD, p=OLDER), 2, ("s", None)),
+        (
+            "small grew",
+            snapshot(b=BIG, s=(22, 1100, 0), o=OLD, p=OLDER),
+            2,
+            ("s", None),
+        ),
         (
             "small grew at once",
-            look(b=BIG, s=(22, 1100, 0), o=OLD, p=OLDER),
+            snapshot(b=BIG, s=(22, 1100, 0), o=OLD, p=OLDER),
             0.4,
             ("nothing", 0.1),
         ),
         (
             "big grew",
-            look(b=(21, 200 * MB, 0), s=SMALL, o=OLD, p=OLDER),
+            snapshot(b=(21, 200 * MB, 0), s=SMALL, o=OLD, p=OLDER),
             2,
             ("nothing", 28.0),
         ),
         (
             "both grew",
-            look(b=(21, 200 * MB, 0), s=(22, 1100, 0), o=OLD, p=OLDER),
+            snapshot(b=(21, 200 * MB, 0), s=(22, 1100, 0), o=OLD, p=OLDER),
             2,
             ("s", 28.0),
         ),
         (
             "big grew and had its rest",
-            look(b=(21, 200 * MB, 0), s=SMALL, o=OLD, p=OLDER),
+            snapshot(b=(21, 200 * MB, 0), s=SMALL, o=OLD, p=OLDER),
             31,
             ("b", None),
         ),
         (
             "a new one",
-            look(b=BIG, s=SMALL, o=OLD, p=OLDER, n=(15, 9, 0)),
+            snapshot(b=BIG, s=SMALL, o=OLD, p=OLDER, n=(15, 9, 0)),
             0.1,
             ("n", None),
         ),
         (
             "an old one grew",
-            look(b=BIG, s=SMALL, o=(23, 9, 0), p=OLDER),
+            snapshot(b=BIG, s=SMALL, o=(23, 9, 0), p=OLDER),
             9,
             (None, None),
         ),
         (
             "an old one came",
-            look(b=BIG, s=SMALL, o=OLD, p=OLDER, n=(15, 9, 5 * DAY)),
+            snapshot(b=BIG, s=SMALL, o=OLD, p=OLDER, n=(15, 9, 5 * DAY)),
             9,
             (None, None),
         ),
-        ("an old one went", look(b=BIG, s=SMALL, o=OLD), 9, (None, None)),
-        ("a busy one went", look(b=BIG, o=OLD, p=OLDER), 9, (None, None)),
-        ("all went", look(), 9, (None, None)),
-        ("another parser", look(2, b=BIG, s=SMALL, o=OLD, p=OLDER), 9, (None, None)),
-        ("all right after all", look(b=BIG, s=SMALL, o=OLD), 1, ("nothing", 4.0)),
+        ("an old one went", snapshot(b=BIG, s=SMALL, o=OLD), 9, (None, None)),
+        ("a busy one went", snapshot(b=BIG, o=OLD, p=OLDER), 9, (None, None)),
+        ("all went", snapshot(), 9, (None, None)),
+        (
+            "another parser",
+            snapshot(2, b=BIG, s=SMALL, o=OLD, p=OLDER),
+            9,
+            (None, None),
+        ),
+        ("all right after all", snapshot(b=BIG, s=SMALL, o=OLD), 1, ("nothing", 4.0)),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_what_changed_is_loaded_and_nothing_else(what, now_looks, after_s, expected):
+def test_what_changed_is_loaded_and_nothing_else(what, now_is, after_s, expected):
     del what
-    recorded = record(BEFORE, None, None, NOW)
-    assert letters(recorded.listed) == "bs"
-    chosen, wait = decided(now_looks, recorded, at=NOW + after_s)
+    baseline = baseline_after(BEFORE, None, None, NOW)
+    assert letters(baseline.listed) == "bs"
+    chosen, wait = decided(now_is, baseline, at=NOW + after_s)
     assert chosen == expected[0]
     assert wait == pytest.approx(expected[1])
 
 
 def test_without_a_record_everything_is_loaded():
     assert decided(BEFORE, None) == (None, None)
-    assert decided(look(), None) == (None, None)
+    assert decided(snapshot(), None) == (None, None)
 
 
 def test_a_record_survives_as_text_and_another_text_is_none():
-    recorded = record(BEFORE, None, None, NOW)
-    assert Recorded.decoded(recorded.encoded()) == recorded
-    assert Recorded.decoded("dac56ef52cef243d") is None
-    assert Recorded.decoded(None) is None
-    assert Recorded.decoded('{"whole": 3}') is None
+    baseline = baseline_after(BEFORE, None, None, NOW)
+    assert Baseline.decoded(baseline.encoded()) == baseline
+    assert Baseline.decoded("dac56ef52cef243d") is None
+    assert Baseline.decoded(None) is None
+    assert Baseline.decoded('{"fingerprint": 3}') is None
 
 
 def test_what_was_loaded_alone_is_recorded_and_what_was_not_is_not():
-    recorded = record(BEFORE, None, None, NOW)
-    both = look(b=(21, 200 * MB, 0), s=(22, 1100, 0), o=OLD, p=OLDER, n=(15, 9, 0))
-    assert letters(changes(both, recorded)) == "bns"
-    after = record(both, recorded, {ord("s"), ord("n")}, NOW + 2)
+    baseline = baseline_after(BEFORE, None, None, NOW)
+    both = snapshot(b=(21, 200 * MB, 0), s=(22, 1100, 0), o=OLD, p=OLDER, n=(15, 9, 0))
+    assert letters(changes(both, baseline)) == "bns"
+    after = baseline_after(both, baseline, {ord("s"), ord("n")}, NOW + 2)
     assert letters(changes(both, after)) == "b"
-    after = record(both, after, {ord("b")}, NOW + 40)
+    after = baseline_after(both, after, {ord("b")}, NOW + 40)
     assert changes(both, after) == frozenset()
-    assert after.whole == both.whole
+    assert after.fingerprint == both.fingerprint
 
 
 def test_what_could_not_be_read_is_tried_again_ever_more_rarely():
-    recorded, at, waits = None, NOW, []
+    baseline, at, waits = None, NOW, []
     for _ in range(12):
-        recorded = record(BEFORE, recorded, None, at, unread={ord("o"), ord("s")})
-        assert letters(changes(BEFORE, recorded)) == "os"
-        _, wait = decided(BEFORE, recorded, at=at)
+        baseline = baseline_after(
+            BEFORE, baseline, None, at, unread={ord("o"), ord("s")}
+        )
+        assert letters(changes(BEFORE, baseline)) == "os"
+        _, wait = decided(BEFORE, baseline, at=at)
         waits.append(wait)
         at += wait
-        assert decided(BEFORE, recorded, at=at) == ("os", None)
+        assert decided(BEFORE, baseline, at=at) == ("os", None)
     assert waits[:4] == [10, 20, 40, 80]
     assert waits[-1] == 3600
-    recorded = record(BEFORE, recorded, {ord("o"), ord("s")}, at)
-    assert decided(BEFORE, recorded, at=at + 9999) == ("nothing", None)
+    baseline = baseline_after(BEFORE, baseline, {ord("o"), ord("s")}, at)
+    assert decided(BEFORE, baseline, at=at + 9999) == ("nothing", None)
 
 
 def test_more_unread_than_can_be_listed_are_tried_again_as_well():
-    many = look(**{chr(200 + n): (n + 1, 1, 5) for n in range(MOST_LISTED + 50)})
-    recorded = record(many, None, None, NOW, unread=set(many.streams))
-    assert decided(many, recorded, at=NOW) == ("nothing", 10)
-    assert decided(many, recorded, at=NOW + 11) == (None, None)
-    recorded = record(many, recorded, None, NOW, unread=set(many.streams))
-    assert decided(many, recorded, at=NOW) == ("nothing", 20)
+    many = snapshot(**{chr(200 + n): (n + 1, 1, 5) for n in range(MOST_LISTED + 50)})
+    baseline = baseline_after(many, None, None, NOW, unread=set(many.streams))
+    assert decided(many, baseline, at=NOW) == ("nothing", 10)
+    assert decided(many, baseline, at=NOW + 11) == (None, None)
+    baseline = baseline_after(many, baseline, None, NOW, unread=set(many.streams))
+    assert decided(many, baseline, at=NOW) == ("nothing", 20)
 
 
 def test_half_a_line_is_taken_once_nobody_has_written_for_long():
-    recorded = record(BEFORE, None, None, NOW, half={ord("s")})
-    chosen, wait = decided(BEFORE, recorded, at=NOW + 10)
+    baseline = baseline_after(BEFORE, None, None, NOW, half={ord("s")})
+    chosen, wait = decided(BEFORE, baseline, at=NOW + 10)
     assert (chosen, SETTLED_AFTER_S < wait < SETTLED_AFTER_S + 120) == ("nothing", True)
-    assert decided(BEFORE, recorded, at=NOW + 10 + wait) == ("s", None)
-    written = look(b=BIG, s=(22, 1100, 0), o=OLD, p=OLDER)
-    assert decided(written, recorded, at=NOW + 2)[0] == "s"
+    assert decided(BEFORE, baseline, at=NOW + 10 + wait) == ("s", None)
+    written = snapshot(b=BIG, s=(22, 1100, 0), o=OLD, p=OLDER)
+    assert decided(written, baseline, at=NOW + 2)[0] == "s"
 
 
 def test_of_very_many_the_newest_are_known_one_by_one():
     """A first load of a copied home: everything was written today."""
     streams = {chr(200 + n): (n + 1, 10, n) for n in range(3 * MOST_LISTED)}
-    recorded = record(look(**streams), None, None, NOW)
-    assert len(recorded.listed) == MOST_LISTED
+    baseline = baseline_after(snapshot(**streams), None, None, NOW)
+    assert len(baseline.listed) == MOST_LISTED
     newest, oldest = chr(200), chr(200 + 3 * MOST_LISTED - 1)
-    grown = look(**streams | {newest: (9999, 11, 0)})
-    assert decided(grown, recorded, at=NOW + 9) == (newest, None)
-    grown = look(**streams | {oldest: (9999, 11, 0)})
-    assert decided(grown, recorded, at=NOW + 9) == (None, None)
+    grown = snapshot(**streams | {newest: (9999, 11, 0)})
+    assert decided(grown, baseline, at=NOW + 9) == (newest, None)
+    grown = snapshot(**streams | {oldest: (9999, 11, 0)})
+    assert decided(grown, baseline, at=NOW + 9) == (None, None)
 
 
 def test_a_load_that_failed_is_not_asked_for_again_at_once():
-    recorded = record(BEFORE, None, None, NOW)
-    grown = look(b=BIG, s=(22, 1100, 0), o=OLD, p=OLDER)
+    baseline = baseline_after(BEFORE, None, None, NOW)
+    grown = snapshot(b=BIG, s=(22, 1100, 0), o=OLD, p=OLDER)
     asked, at, waits = None, NOW + 2, []
     for _ in range(9):
-        assert decided(grown, recorded, at=at, asked=asked) == ("s", None)
-        asked = ask(grown, recorded, asked, at)
-        _, wait = decided(grown, recorded, at=at, asked=asked)
+        assert decided(grown, baseline, at=at, asked=asked) == ("s", None)
+        asked = ask(grown, baseline, asked, at)
+        _, wait = decided(grown, baseline, at=at, asked=asked)
         waits.append(wait)
         at += wait
     assert waits == [10, 20, 40, 80, 160, 320, 600, 600, 600]
     # More was written meanwhile: worth a try within a minute.
-    more = look(b=BIG, s=(23, 1200, 0), o=OLD, p=OLDER)
-    assert decided(more, recorded, at=asked.at + 59, asked=asked)[0] == "nothing"
-    assert decided(more, recorded, at=asked.at + 61, asked=asked)[0] == "s"
+    more = snapshot(b=BIG, s=(23, 1200, 0), o=OLD, p=OLDER)
+    assert decided(more, baseline, at=asked.at + 59, asked=asked)[0] == "nothing"
+    assert decided(more, baseline, at=asked.at + 61, asked=asked)[0] == "s"
     # One came through: the next change is loaded as always.
-    after = record(grown, recorded, {ord("s")}, at)
+    after = baseline_after(grown, baseline, {ord("s")}, at)
     assert decided(more, after, at=at + 1.5, asked=asked)[0] == "s"
     assert ask(more, after, asked, at).tries == 1
 
@@ -247,15 +261,17 @@ def home(tmp_path):
 
 def disk_of(home, source="claude_code"):
     (plan,) = (one for one in plans(home) if source == one.adapter.SOURCE)
-    return Disk(plan)
+    return Scanner(plan)
 
 
 def test_equal_disks_look_equal_to_one_who_never_looked_before(home):
     old = disk_of(home)
-    first = old.look(TODAY)
+    first = old.scan(TODAY)
     assert len(first.streams) == 4
     assert (
-        old.look(TODAY + 5).whole == disk_of(home).look(TODAY + 9).whole == first.whole
+        old.scan(TODAY + 5).fingerprint
+        == disk_of(home).scan(TODAY + 9).fingerprint
+        == first.fingerprint
     )
 
 
@@ -286,84 +302,84 @@ CHANGES = {
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_every_change_is_seen_by_the_next_look(home, change):
+def test_every_change_is_seen_by_the_next_scan(home, change):
     known = disk_of(home)
-    before = known.look(TODAY).whole
+    before = known.scan(TODAY).fingerprint
     CHANGES[change](home)
-    after = known.look(TODAY + 5)
-    assert after.whole != before
-    fresh = disk_of(home).look(TODAY + 5)
-    assert after.whole == fresh.whole
+    after = known.scan(TODAY + 5)
+    assert after.fingerprint != before
+    fresh = disk_of(home).scan(TODAY + 5)
+    assert after.fingerprint == fresh.fingerprint
     assert dict(after.streams) == dict(fresh.streams)
 
 
 def test_an_empty_root_that_gets_a_session_later(home):
     shutil.rmtree(home / CLAUDE)
     known = disk_of(home)
-    assert not known.look(TODAY).streams
+    assert not known.scan(TODAY).streams
     (home / CLAUDE).mkdir()
-    known.look(TODAY + 1)
+    known.scan(TODAY + 1)
     (home / CLAUDE / "z").mkdir()
-    known.look(TODAY + 2)
+    known.scan(TODAY + 2)
     touch(home / CLAUDE / "z/s.jsonl")
-    assert len(known.look(TODAY + 3).streams) == 1
+    assert len(known.scan(TODAY + 3).streams) == 1
 
 
 def test_an_archived_thread_is_the_same_stream_that_looks_different(home):
     known = disk_of(home, "codex")
-    before = known.look(TODAY)
-    recorded = record(before, None, None, TODAY)
+    before = known.scan(TODAY)
+    baseline = baseline_after(before, None, None, TODAY)
     archive = home / ".codex/archived_sessions"
     archive.mkdir()
     (home / ".codex/sessions/2026/11/30/rollout-1.jsonl").rename(
         archive / "rollout-1.jsonl"
     )
-    after = known.look(TODAY + 5)
+    after = known.scan(TODAY + 5)
     assert list(after.streams) == list(before.streams)
-    assert changes(after, recorded) == frozenset(after.streams)
+    assert changes(after, baseline) == frozenset(after.streams)
 
 
 def test_frozen_streams_take_turns_and_thaw_when_touched(home, monkeypatch):
-    monkeypatch.setattr(disk, "FROZEN_AT_ONCE", 1)
+    monkeypatch.setattr(scanner, "FROZEN_AT_ONCE", 1)
     asked = Counter()
-    look_at = disk.look_at
+    signature_now = scanner.signature_now
 
     def counting(stream, path):
         asked[Path(path).stem] += 1
-        return look_at(stream, path)
+        return signature_now(stream, path)
 
     known = disk_of(home)
-    known.look(TODAY)
-    monkeypatch.setattr(disk, "look_at", counting)
+    known.scan(TODAY)
+    monkeypatch.setattr(scanner, "signature_now", counting)
     for second in range(1, 5):
-        known.look(TODAY + second)
+        known.scan(TODAY + second)
     assert asked.pop("live") == 4
     assert asked == {"one": 1, "two": 1, "three": 1}
     frozen = home / CLAUDE / "a/two.jsonl"
-    before = known.look(TODAY + 5).whole
+    before = known.scan(TODAY + 5).fingerprint
     touch(frozen)  # the folder does not change by that
-    known.look(TODAY + 6, touched=[str(frozen)])
-    assert known.look(TODAY + 7).whole != before
+    known.scan(TODAY + 6, touched=[str(frozen)])
+    assert known.scan(TODAY + 7).fingerprint != before
     asked.clear()
     for second in range(8, 12):
-        known.look(TODAY + second)
+        known.scan(TODAY + second)
     assert asked["two"] == asked["live"] == 4
 
 
 def test_what_cannot_be_looked_at_is_a_stream_and_no_error(home, monkeypatch):
-    look_at = disk.look_at
+    signature_now = scanner.signature_now
 
     def forbidden(stream, path):
         if path.endswith("one.jsonl"):
             raise PermissionError(13, "not yours")
-        return look_at(stream, path)
+        return signature_now(stream, path)
 
     known = disk_of(home)
-    monkeypatch.setattr(disk, "look_at", forbidden)
-    before = known.look(TODAY)
+    monkeypatch.setattr(scanner, "signature_now", forbidden)
+    before = known.scan(TODAY)
     assert len(before.streams) == 4
-    monkeypatch.setattr(disk, "look_at", look_at)
-    assert known.look(TODAY + 100).whole != before.whole
+    monkeypatch.setattr(scanner, "signature_now", signature_now)
+    assert known.scan(TODAY + 100).fingerprint != before.fingerprint
 
 
 def test_a_database_is_looked_at_every_time_with_what_lies_beside_it(home):
@@ -372,12 +388,12 @@ def test_a_database_is_looked_at_every_time_with_what_lies_beside_it(home):
         writer.execute("pragma journal_mode = wal")
         writer.execute("create table rows (id integer)")
         os.utime(path, (TODAY - 9 * DAY, TODAY - 9 * DAY))
-        known = Disk(SourcePlan(adapter=Database(path), roots=[path]))
-        before = known.look(TODAY).whole
-        assert known.look(TODAY + 1).whole == before
-        assert Disk(known.plan).look(TODAY + 2).whole == before
+        known = Scanner(SourcePlan(adapter=Database(path), roots=[path]))
+        before = known.scan(TODAY).fingerprint
+        assert known.scan(TODAY + 1).fingerprint == before
+        assert Scanner(known.plan).scan(TODAY + 2).fingerprint == before
         writer.execute("insert into rows values (1)")
-        assert known.look(TODAY + 3).whole != before
+        assert known.scan(TODAY + 3).fingerprint != before
         assert known.concerns(f"{path}-wal", is_new=False)
 
 
@@ -398,8 +414,8 @@ def test_a_stream_without_a_file_is_loaded_now_and_then(tmp_path):
         def discover(self, root, options):
             yield Stream(path="service:it", key="it", reader="own")
 
-    known = Disk(SourcePlan(adapter=Own(None), roots=[tmp_path]))
-    looks = {known.look(TODAY + second).whole for second in range(5)}
+    known = Scanner(SourcePlan(adapter=Own(None), roots=[tmp_path]))
+    looks = {known.scan(TODAY + second).fingerprint for second in range(5)}
     assert len(looks) <= 2
 
 
@@ -412,5 +428,5 @@ def test_a_link_that_leads_nowhere_and_one_to_itself_are_no_streams(home):
     assert not {"gone", "self"} & {
         Path(entry.path).stem
         for name, entry in known._entries.items()
-        if name in known.look(TODAY).streams
+        if name in known.scan(TODAY).streams
     }

@@ -111,7 +111,7 @@ def test_an_adapter_that_breaks_in_one_root_is_asked_for_the_other(tmp_path, err
         (folder / f"{root.name}.jsonl").touch()
     broken = Breaks(adapters()["claude_code"], at="bad", error=error)
     found = list_streams(SourcePlan(adapter=broken, roots=roots))
-    assert [stream.key[-9:] for _, stream in found.streams] == [
+    assert [stream.key[-9:] for _, stream in found.streams.values()] == [
         "bad.jsonl",
         "ood.jsonl",
     ]

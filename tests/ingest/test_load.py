@@ -14,7 +14,8 @@ from support.transcripts import SESSION, Disk, lines, rollout, row
 from support.warehouses import is_consistent, refreshed, same, tables
 
 from agentlake.adapters.sdk.readers import jsonl
-from agentlake.pipelines.ingest.listing import SourcePlan
+from agentlake.pipelines.ingest.checkpoint import stream_id
+from agentlake.pipelines.ingest.listing import SourcePlan, list_streams
 from agentlake.pipelines.ingest.loader import load
 from agentlake.pipelines.warehouse.connect import BusyError
 
@@ -627,7 +628,8 @@ def test_the_newest_streams_are_loaded_first(lake, disk):
 def test_a_load_can_be_limited_to_some_streams(lake, disk):
     for number in (1, 2):
         (disk.claude / f"{number}.jsonl").write_bytes(lines(number))
-    report = quick(lake, selects=lambda stream: stream.path.endswith("/2.jsonl"))
+    only = {stream_id("claude_code", str(disk.claude / "2.jsonl"))}
+    report = quick(lake, only=only)
     assert report.total("streams") == 1
     assert messages(lake) == [2]
     assert lake.rows("select count(missing_since) from meta.streams") == [(0,)]
@@ -680,3 +682,23 @@ def test_a_second_loader_says_who_holds_the_warehouse(lake):
             child.kill()
     assert f"pid {child.pid}" in str(caught.value)
     assert str(lake.path) in str(caught.value)
+
+
+def test_a_load_lists_the_folders_once(lake, disk):
+    disk.write(lines(1))
+    quick(lake)
+    (plan,) = [it for it in plans(lake.home) if it.adapter.SOURCE == "claude_code"]
+    listed = []
+
+    def discover(root, options):
+        listed.append(root)
+        return plan.adapter.discover(root, options)
+
+    counting = newer(plan)  # a replay, then a load
+    counting.adapter.discover = discover
+    report = quick(lake, plans_=[counting])
+    assert report.sources["claude_code"].replayed == 1
+    assert len(listed) == len(counting.roots) == 1
+    listings = {"claude_code": list_streams(counting)}
+    quick(lake, plans_=[counting], listings=listings)
+    assert len(listed) == 2

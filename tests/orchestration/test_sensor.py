@@ -295,5 +295,5 @@ def test_the_record_is_small(loaded):
     event = loaded.instance.get_latest_materialization_event(
         dg.AssetKey(["raw", "claude_code"])
     )
-    value = event.asset_materialization.metadata["recorded"].value
+    value = event.asset_materialization.metadata["baseline"].value
     assert len(json.dumps(value)) < 2000

@@ -1,9 +1,9 @@
-"""What a source looks like from outside, asked again and again at little cost.
+"""Scan a source's files again and again, from outside and at little cost.
 
-Names are listed anew when a folder changed, and once a minute anyway. A file that
-nobody has written to for a day is frozen: of many such, each look stats some, in turn,
-for an appended line does not change the folder. One that changed is looked at every
-time until it has been quiet for a day again.
+Folders are listed anew when one changed, and once a minute anyway. A file that nobody
+has written to for a day is frozen: each scan stats some of them, in turn, because an
+appended line does not change the folder. One that changed is stat-ed by every scan
+until it has been quiet for a day again.
 """
 
 import errno
@@ -16,12 +16,12 @@ import xxhash
 
 from agentlake.adapters.sdk.contract import Stream
 from agentlake.adapters.sdk.scan import folders_below, folders_in, within
-from agentlake.pipelines.ingest.listing import SourcePlan, list_streams
+from agentlake.pipelines.ingest.listing import Listing, SourcePlan, list_streams
 from agentlake.pipelines.ingest.signature import Signature, signature_of
 
 FROZEN_AFTER_S = 86_400.0
 FROZEN_AT_ONCE = 2_500
-"""Frozen files that one look stats: 50,000 are seen in twenty looks."""
+"""Frozen files that one scan stats: twenty scans see 50,000."""
 LIST_EVERY_S = 60.0
 _FREEZE = frozenset(
     {"jsonl", "document", "json_document"}
@@ -32,32 +32,28 @@ _COARSE_NS = 2 * 10**9
 """How coarse the times of folders may be: FAT counts in two seconds."""
 
 
-class Seen(msgspec.Struct, frozen=True, gc=False):
-    """One stream, from outside; `looks` stands for its path and its signature."""
+class StreamState(msgspec.Struct, frozen=True, gc=False):
+    """One stream, from outside."""
 
-    looks: int
+    fingerprint: int
+    """A digest of its path and its signature."""
     size: int
     mtime_ns: int
 
 
-class Look(msgspec.Struct, frozen=True, kw_only=True):
-    """All streams of a source as they look now, by name (`name_of`)."""
+class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
+    """All streams of a source as one scan found them, by stream id."""
 
     source: str
     parser_version: int
-    streams: Mapping[int, Seen]
-    whole: int
-    """The `looks` of all streams together; equal means that nothing changed."""
+    streams: Mapping[int, StreamState]
+    fingerprint: int
+    """That of all streams together; equal means that nothing changed."""
     in_the_way: tuple[str, ...] = ()
     """What could not be looked at, a sentence each."""
 
 
-def name_of(source: str, key: str) -> int:
-    """A short name of a stream, for records that are kept by the hundred."""
-    return xxhash.xxh3_64_intdigest(f"{source}\0{key}".encode(errors="replace"))
-
-
-def look_at(stream: Stream, path: str) -> Signature:
+def signature_now(stream: Stream, path: str) -> Signature:
     """The stream's signature; of one that has no file, a new one now and then.
 
     Raises OSError.
@@ -73,28 +69,28 @@ class _Entry(msgspec.Struct, gc=False):
     stream: Stream
     path: str
     signature: Signature | int | None = None  # an int is the number of an error
-    seen: Seen | None = None
 
 
-class Disk:
-    """One source's part of the disk, remembered from one look to the next."""
+class Scanner:
+    """One source's files, remembered from one scan to the next."""
 
     def __init__(self, plan: SourcePlan) -> None:
         self.plan = plan
         self._source = plan.adapter.SOURCE
         self._entries: dict[int, _Entry] = {}
-        self._names: dict[str, int] = {}  # by path
-        self._streams: dict[int, Seen] = {}
-        self._whole = 0
-        self._in_the_way: tuple[str, ...] = ()
+        self._by_path: dict[str, int] = {}
+        self._streams: dict[int, StreamState] = {}
+        self._fingerprint = 0
+        self.listing = Listing()
+        """What the last listing found."""
         self._hot: set[int] = set()
         self._turn: list[int] = []
         self._at = 0
         self._folders: dict[str, int] = {}
         self._listed_at = float("-inf")
 
-    def look(self, now: float, touched: Collection[str] = ()) -> Look:
-        """How the source looks now; `touched` are paths known to have changed."""
+    def scan(self, now: float, touched: Collection[str] = ()) -> Snapshot:
+        """The source as it is now; `touched` are paths known to have changed."""
         changed = {
             path for path, mtime in self._folders.items() if _mtime(path) != mtime
         }
@@ -102,69 +98,65 @@ class Disk:
         if changed or not 0 <= now - self._listed_at < LIST_EVERY_S:
             due |= self._list(now)
             due |= {
-                name
-                for path, name in self._names.items()
+                id_
+                for path, id_ in self._by_path.items()
                 if changed and path.rpartition(os.sep)[0] in changed
             }
-        due |= {self._names[path] for path in touched if path in self._names}
+        due |= {self._by_path[path] for path in touched if path in self._by_path}
         due.update(self._turn[self._at : self._at + FROZEN_AT_ONCE])
         self._at += FROZEN_AT_ONCE
         if self._at >= len(self._turn):
             self._at = 0
         hot_since = (now - FROZEN_AFTER_S) * 1e9
-        for name in due:
-            self._stat(name, hot_since)
-        return Look(
+        for id_ in due:
+            self._stat(id_, hot_since)
+        return Snapshot(
             source=self._source,
             parser_version=self.plan.adapter.PARSER_VERSION,
             streams=self._streams,
-            whole=self._whole,
-            in_the_way=self._in_the_way,
+            fingerprint=self._fingerprint,
+            in_the_way=self.listing.in_the_way,
         )
 
     def concerns(self, path: str, *, is_new: bool) -> bool:
-        """Whether something at this path changed that a look may find.
+        """Whether a scan may find what changed at this path.
 
         `is_new` says that it came or went; then only a listing can tell.
         """
         beside = path.removesuffix("-wal").removesuffix("-shm").removesuffix("-journal")
-        return is_new or path in self._names or beside in self._names
+        return is_new or path in self._by_path or beside in self._by_path
 
-    def keys(self, names: Collection[int]) -> set[str]:
-        """The keys of the streams of these names."""
-        return {self._entries[name].stream.key for name in names}
+    def keys(self, ids: Collection[int]) -> set[str]:
+        """The keys of these streams."""
+        return {self._entries[id_].stream.key for id_ in ids}
 
-    def names(self, paths: Collection[str]) -> set[int]:
-        """The names of the streams at these paths, spelled as in the warehouse."""
+    def ids(self, paths: Collection[str]) -> set[int]:
+        """The streams at these paths, spelled as in the warehouse."""
         wanted = set(paths)
         return {
-            name
-            for name, entry in self._entries.items()
+            id_
+            for id_, entry in self._entries.items()
             if wanted and entry.stream.path in wanted
         }
 
     def _list(self, now: float) -> set[int]:
-        """List all names again; those that are new or lie elsewhere now."""
+        """List all streams again; those that are new or lie elsewhere now."""
         with within([str(root) for root in self.plan.roots]):
             folders = {path: _mtime(path) for path in self._below()}  # before listing
         entries: dict[int, _Entry] = {}
         new: set[int] = set()
-        listing = list_streams(self.plan)
-        self._in_the_way = listing.in_the_way
-        for path, stream in listing.streams:
-            name = name_of(self._source, stream.key)
-            known = self._entries.get(name)
+        self.listing = list_streams(self.plan)
+        for id_, (path, stream) in self.listing.streams.items():
+            known = self._entries.get(id_)
             if known is None or known.path != path:
-                new.add(name)
+                new.add(id_)
                 known = _Entry(stream, path)
-            entries[name] = known
-        for name in [
-            name for name in self._streams if name in new or name not in entries
-        ]:
-            self._forget(name)
+            entries[id_] = known
+        for id_ in [id_ for id_ in self._streams if id_ in new or id_ not in entries]:
+            self._forget(id_)
         self._hot &= entries.keys()
         self._entries = entries
-        self._names = {entry.path: name for name, entry in entries.items()}
+        self._by_path = {entry.path: id_ for id_, entry in entries.items()}
         self._turn = list(entries)
         self._at = 0
         # What changed just now may change again without its time moving on.
@@ -181,7 +173,7 @@ class Disk:
         Those right below a root, and everything below those that hold streams. What
         appears elsewhere is found by the listing of every minute.
         """
-        holding = {path.rpartition(os.sep)[0] + os.sep for path in self._names}
+        holding = {path.rpartition(os.sep)[0] + os.sep for path in self._by_path}
         for root in self.plan.roots:
             yield str(root)
             for child in folders_in(str(root)):
@@ -190,42 +182,42 @@ class Disk:
                 if not holding or any(path.startswith(below) for path in holding):
                     yield from folders_below(child)
 
-    def _stat(self, name: int, hot_since: float) -> None:
-        entry = self._entries.get(name)
+    def _stat(self, id_: int, hot_since: float) -> None:
+        entry = self._entries.get(id_)
         if entry is None:
             return
         found: Signature | int
         try:
-            found = look_at(entry.stream, entry.path)
+            found = signature_now(entry.stream, entry.path)
         except OSError as error:
             found = error.errno or errno.EIO
-        if name not in self._streams or _differs(found, entry.signature):
-            self._forget(name)
+        if id_ not in self._streams or _differs(found, entry.signature):
+            self._forget(id_)
             entry.signature = found
             if found not in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP):
-                self._remember(name, entry, found)
-        seen = self._streams.get(name)
-        if seen is None:
-            self._hot.discard(name)
-        elif seen.mtime_ns > hot_since or entry.stream.reader not in _FREEZE:
-            self._hot.add(name)
+                self._remember(id_, entry, found)
+        state = self._streams.get(id_)
+        if state is None:
+            self._hot.discard(id_)
+        elif state.mtime_ns > hot_since or entry.stream.reader not in _FREEZE:
+            self._hot.add(id_)
         else:
-            self._hot.discard(name)
+            self._hot.discard(id_)
 
-    def _remember(self, name: int, entry: _Entry, found: Signature | int) -> None:
-        told = found if isinstance(found, int) else found.digestible
-        text = f"{name}\0{entry.stream.path}\0{told}".encode(errors="replace")
-        looks = xxhash.xxh3_64_intdigest(text) or 1  # 0 stands for: not loaded
+    def _remember(self, id_: int, entry: _Entry, found: Signature | int) -> None:
+        digest = found if isinstance(found, int) else found.digestible
+        text = f"{id_}\0{entry.stream.path}\0{digest}".encode(errors="replace")
+        fingerprint = xxhash.xxh3_64_intdigest(text) or 1  # 0 stands for: not loaded
         if isinstance(found, int):
-            seen = Seen(looks, 0, time.time_ns())
+            state = StreamState(fingerprint, 0, time.time_ns())
         else:
-            seen = Seen(looks, found.size, found.changed_ns)
-        self._streams[name] = seen
-        self._whole ^= looks
+            state = StreamState(fingerprint, found.size, found.changed_ns)
+        self._streams[id_] = state
+        self._fingerprint ^= fingerprint
 
-    def _forget(self, name: int) -> None:
-        if (seen := self._streams.pop(name, None)) is not None:
-            self._whole ^= seen.looks
+    def _forget(self, id_: int) -> None:
+        if (state := self._streams.pop(id_, None)) is not None:
+            self._fingerprint ^= state.fingerprint
 
 
 def _differs(found: Signature | int, old: Signature | int | None) -> bool:
