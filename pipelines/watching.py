@@ -88,7 +88,7 @@ class Watching:
         self._on_error = on_error
         self._on_progress = on_progress
         self._on_refresh = on_refresh
-        self._scanners: dict[str, Scanner] = {}
+        self.scanners: dict[str, Scanner] = {}
         self._baselines: dict[str, Baseline | None] = {}
         self._asked: dict[str, Asked] = {}
         self._told: dict[str, tuple[str, ...]] = {}
@@ -98,14 +98,14 @@ class Watching:
         """Find the sources' folders again; every one that exists now."""
         found = plans(self._settings, self._environ)
         for plan in found:
-            known = self._scanners.get(plan.adapter.SOURCE)
+            known = self.scanners.get(plan.adapter.SOURCE)
             if known is None or known.plan != plan:
-                self._scanners[plan.adapter.SOURCE] = Scanner(plan)
+                self.scanners[plan.adapter.SOURCE] = Scanner(plan)
         return [root for plan in found for root in plan.roots]
 
     def concerns(self, path: str, *, is_new: bool) -> bool:
         """Whether a scan may find what changed there."""
-        return any(one.concerns(path, is_new=is_new) for one in self._scanners.values())
+        return any(one.concerns(path, is_new=is_new) for one in self.scanners.values())
 
     def turn(self, touched: Collection[str] = ()) -> float | None:
         """Scan, and load what changed; in how many seconds something else is due."""
@@ -118,7 +118,7 @@ class Watching:
         return decision.wait_s
 
     def _scanned(self, now: float, touched: Collection[str]) -> Iterator[Snapshot]:
-        for source, scanner in self._scanners.items():
+        for source, scanner in self.scanners.items():
             snapshot = scanner.scan(now, touched)
             if snapshot.in_the_way and snapshot.in_the_way != self._told.get(source):
                 self._on_error([source], SourceError("; ".join(snapshot.in_the_way)))
@@ -161,13 +161,13 @@ class Watching:
         listings: dict[str, Listing] = {}  # for a full load all is listed anew
         if len(named) == len(chosen):
             only = frozenset().union(*named)
-            listings = {source: self._scanners[source].listing for source in chosen}
+            listings = {source: self.scanners[source].listing for source in chosen}
         else:
             chosen = dict.fromkeys(chosen)
         began = time.monotonic()
         result = sync_plans(
             self._settings,
-            [self._scanners[source].plan for source in chosen],
+            [self.scanners[source].plan for source in chosen],
             listings=listings,
             only=only,
             wait_s=WAIT_S,
@@ -175,7 +175,7 @@ class Watching:
             on_refresh=self._on_refresh,
         )
         for source, ids in chosen.items():
-            one, scanner = result.report.sources[source], self._scanners[source]
+            one, scanner = result.report.sources[source], self.scanners[source]
             if one.problem is not None:
                 self._on_error([source], SourceError(one.problem))
                 continue

@@ -87,7 +87,7 @@ class Scanner:
         self._turn: list[int] = []
         self._at = 0
         self._folders: dict[str, int] = {}
-        self._listed_at = float("-inf")
+        self.listed_at = float("-inf")
 
     def scan(self, now: float, touched: Collection[str] = ()) -> Snapshot:
         """The source as it is now; `touched` are paths known to have changed."""
@@ -95,7 +95,7 @@ class Scanner:
             path for path, mtime in self._folders.items() if _mtime(path) != mtime
         }
         due = set(self._hot)
-        if changed or not 0 <= now - self._listed_at < LIST_EVERY_S:
+        if changed or not 0 <= now - self.listed_at < LIST_EVERY_S:
             due |= self._list(now)
             due |= {
                 id_
@@ -164,7 +164,7 @@ class Scanner:
         self._folders = {
             path: mtime if mtime < recent else -1 for path, mtime in folders.items()
         }
-        self._listed_at = now
+        self.listed_at = now
         return new
 
     def _below(self) -> Iterator[str]:

@@ -41,9 +41,10 @@ _MOST_NAMED = 50
 _MOST_TOLD = 3
 _RETRY_S = 600.0
 
-_scanners: dict[str, Scanner] = {}
-_told: dict[str, tuple[str, ...]] = {}
+scanners: dict[str, Scanner] = {}
 """What this process remembers of the disk: an economy, nothing depends on it."""
+_told: dict[str, tuple[str, ...]] = {}
+"""What was reported to be in the way of a scan, by source."""
 
 
 class _Tried(msgspec.Struct, frozen=True, array_like=True):
@@ -179,9 +180,9 @@ def _scanned(
 ) -> Iterable[Snapshot]:
     for plan in found:
         source = plan.adapter.SOURCE
-        known = _scanners.get(source)
+        known = scanners.get(source)
         if known is None or known.plan != plan:
-            known = _scanners[source] = Scanner(plan)
+            known = scanners[source] = Scanner(plan)
         snapshot = known.scan(now)
         if snapshot.in_the_way and snapshot.in_the_way != _told.get(source):
             context.log.warning(f"{source}: {'; '.join(snapshot.in_the_way)}")
@@ -288,7 +289,7 @@ def _run_config(load: Mapping[str, frozenset[int] | None]) -> dict[str, object]:
     ops = {}
     for source, ids in load.items():
         if ids is not None and len(ids) <= _MOST_NAMED:
-            keys = sorted(_scanners[source].keys(ids))
+            keys = sorted(scanners[source].keys(ids))
             ops[raw_op(source)] = {"config": {STREAMS: keys}}
     return {"ops": ops} if ops else {}
 

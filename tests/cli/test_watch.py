@@ -115,7 +115,7 @@ def test_what_is_there_and_what_comes_is_loaded(watched, poll):
 
 def test_what_the_system_tells_is_enough(watched, monkeypatch):
     """No look that is due anyway helps; also not after places were looked at again."""
-    monkeypatch.setattr(module, "LOOK_EVERY_S", 10 * PATIENCE_S)
+    monkeypatch.setattr(module, "SCAN_EVERY_S", 10 * PATIENCE_S)
     monkeypatch.setattr(module, "_PLACES_EVERY_S", 0.1)
     seen = []
     places = watched.watching.places
@@ -197,8 +197,8 @@ def test_a_source_that_breaks_stops_no_other(watched, monkeypatch):
         monkeypatch.setattr(codex, "discover", gone)
         before = watched.records()
         watched.errors.clear()
-        for disk in watched.watching._disks.values():
-            disk._listed_at = float("-inf")
+        for one in watched.watching.scanners.values():
+            one.listed_at = float("-inf")
         watched.write()
         watched.until(lambda: watched.records() == before + 1)
         watched.until(lambda: watched.errors)

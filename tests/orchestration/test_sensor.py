@@ -85,7 +85,7 @@ def machine(tmp_path_factory, defs):
 @pytest.fixture
 def loaded(machine, monkeypatch):
     """The machine with everything loaded, whatever the test before left behind."""
-    sensor._disks.clear()
+    sensor.scanners.clear()
     for _ in range(3):
         request = machine.tick(monkeypatch, 700)
         if isinstance(request, str):
@@ -114,10 +114,10 @@ def append(machine):
 def test_everything_once_and_then_nothing(loaded, monkeypatch):
     assert loaded.tick(monkeypatch, 5) == "nothing changed"
     assert loaded.cursor == "{}"  # every tick's row keeps a copy
-    known = dict(sensor._disks)
+    known = dict(sensor.scanners)
     assert loaded.tick(monkeypatch, 5) == "nothing changed"
-    assert sensor._disks == known  # the disk is not listed again from nothing
-    sensor._disks.clear()  # another process
+    assert sensor.scanners == known  # the disk is not listed again from nothing
+    sensor.scanners.clear()  # another process
     assert loaded.tick(monkeypatch, 5) == "nothing changed"
     loaded.cursor = None
     assert loaded.tick(monkeypatch, 5) == "nothing changed"
