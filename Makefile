@@ -8,7 +8,7 @@ PIP    := $(BIN)/python -m pip install -qq --no-compile --disable-pip-version-ch
 LOCKED := --no-deps --require-hashes -r requirements.lock
 
 .DEFAULT_GOAL := help
-.PHONY: help load demo ui test test-slow check fmt-check lint types layers sql fmt accept bench lock notebook docs pages links
+.PHONY: help load demo ui test test-slow check fmt-check lint types layers sql fmt accept bench second-opinion lock notebook docs pages links
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -46,6 +46,12 @@ pages: $(READY)  ## make the pages of the docs that come from the code
 	@$(BIN)/python docs/pages.py
 docs: $(READY)  ## build the docs site into build/site; a broken link fails
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict $(ARGS)
+second-opinion: build/second-opinion/ready  ## compare every rate with litellm's table; what is not judged fails
+	@$(BIN)/python benchmarks/second_opinion.py build/second-opinion/litellm/model_prices_and_context_window_backup.json
+build/second-opinion/ready: benchmarks/second_opinion.lock $(READY)
+	@rm -rf $(@D)
+	@$(PIP) --no-deps --require-hashes --only-binary :all: --platform manylinux_2_28_x86_64 --target $(@D) -r $<
+	@touch $@
 bench: $(READY)  ## measure against the budgets (minutes)
 	@$(BIN)/python benchmarks/run.py $(ARGS)
 lock: $(READY)  ## resolve requirements.lock again (ARGS=--upgrade: to the newest versions)

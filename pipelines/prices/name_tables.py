@@ -33,6 +33,8 @@ class Tables(NamedTuple):
     sources: dict[str, str]
     families: list[tuple[str, re.Pattern[str]]]
     wraps: list[Wrap]
+    clouds: frozenset[str]
+    at_makers_price: re.Pattern[str]
     endings: dict[str, re.Pattern[str]]
     standard: frozenset[str]
     tiers: dict[tuple[str, str], str]
@@ -66,6 +68,8 @@ def tables() -> Tables:
             Wrap(it["form"], re.compile(it["pattern"]), it.get("channel"))
             for it in data["wraps"]
         ],
+        clouds=frozenset(data["at_makers_price"]["clouds"]),
+        at_makers_price=re.compile(data["at_makers_price"]["pattern"]),
         endings=_endings(data["endings"]),
         standard=frozenset(tiers["standard"]),
         tiers={

@@ -210,9 +210,7 @@ def _sellers(name: _Name, seen: "_Seen") -> Iterator[str]:
     vendor = _vendor(name.name)
     said = [it for it in (seen.named, seen.prefix) if it is not None]
     for seller in dict.fromkeys([*said, *([] if said else [seen.default])]):
-        # Claude costs the same in every cloud but for the region, and the maker's own
-        # list has the history that theirs lack.
-        if seller and not (seller.id in ("aws", "vertex") and "claude" in name.name):
+        if seller and not _is_at_makers_price(seller.id, name.name):
             yield seller.id
     if vendor is not None:
         yield vendor
@@ -224,6 +222,12 @@ class _Found(NamedTuple):
     seller: str
     id: str
     canonical: str
+
+
+def _is_at_makers_price(seller: str, name: str) -> bool:
+    """Whether a cloud sells the model for what its maker's own list says."""
+    words = tables()
+    return seller in words.clouds and bool(words.at_makers_price.fullmatch(name))
 
 
 def _found(name: _Name, seller: str, known: Known) -> _Found | None:
@@ -274,7 +278,8 @@ def _sold(name: _Name, seen: "_Seen", seller: str) -> tuple[str, bool]:
     channel = name.channel if name.channel not in (None, "slash") else None
     channel = channel or (asked[0].channel if asked else "first-party")
     if channel in ("bedrock", "vertex"):
-        return channel, seller not in ("aws", "anthropic") and not name.channel
+        is_own = seller == "aws" or _is_at_makers_price("aws", name.name)
+        return channel, not (is_own or name.channel)
     is_unknown = seen.provider is not None and seen.named is None
     is_slash = name.channel == "slash" and seen.named is None
     if channel == "first-party" and (is_unknown or is_slash):

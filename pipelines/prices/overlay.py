@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Iterator
 from datetime import datetime, time
 from decimal import Decimal
+from fnmatch import fnmatchcase
 from functools import cache
 from itertools import pairwise
 
@@ -26,9 +27,9 @@ from agentlake.pipelines.prices.overlay_file import (
 
 def known(seller: str, name: str) -> str | None:
     """The id by which the seller's list, or the overlay, has a whole name."""
-    if found := lists.known(seller, name):
-        return found
-    return name if (seller, name) in _own_names() else None
+    if (seller, name) in _own_names():
+        return name
+    return lists.known(seller, name)
 
 
 @cache
@@ -170,8 +171,13 @@ def _applies(
     if factor.channels is not None and channel not in factor.channels:
         return False
     if factor.not_regions is not None:
-        return region is not None and region not in factor.not_regions
-    return factor.regions is None or region in factor.regions
+        return region is not None and not _is_one_of(region, factor.not_regions)
+    return factor.regions is None or _is_one_of(region or "", factor.regions)
+
+
+def _is_one_of(region: str, patterns: list[str]) -> bool:
+    """Whether a region is one that is named; `us-gov*` names all that begin so."""
+    return any(fnmatchcase(region, pattern) for pattern in patterns)
 
 
 def _multiplied(span: Span, entry: Factor) -> Span:

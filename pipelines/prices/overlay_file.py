@@ -40,6 +40,7 @@ class Price(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
 
     input: Decimal
     output: Decimal
+    reasoning: Decimal | None = None
     cache_read: Decimal | None = None
     cache_write: Decimal | None = None
     cache_write_1h: Decimal | None = None
@@ -51,7 +52,8 @@ class Price(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
         write = self.input if self.cache_write is None else self.cache_write
         long = write if self.cache_write_1h is None else self.cache_write_1h
         read = self.input if self.cache_read is None else self.cache_read
-        rates = (self.input, read, write, long, self.output, self.output)
+        thought = self.output if self.reasoning is None else self.reasoning
+        rates = (self.input, read, write, long, self.output, thought)
         searches = {"web_search_usd": self.web_search, "request_usd": Decimal(0)}
         scaled = (rate * factor for rate in rates)
         return dict(zip(RATES[:6], scaled, strict=True)) | searches

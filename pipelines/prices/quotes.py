@@ -193,6 +193,9 @@ def _ask(offer: Offer, resolved: Resolved) -> list[Span]:
         region=resolved.region,
     )
     found = {"seller": resolved.seller, "list_model": resolved.list_model}
+    if resolved.assumed or resolved.channel in ("bedrock", "vertex", "azure"):
+        # What its maker gives away, another need not: that it is free is not assumed.
+        spans = [span for span in spans if span["input_usd"] or span["output_usd"]]
     return [
         span | found | {"origin": span["origin"].replace("genai-prices", _origin())}
         for span in spans
