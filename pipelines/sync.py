@@ -224,7 +224,7 @@ def _refresh(
     return refresh(
         connection,
         names,
-        prepare_prices=lambda con: update_quotes(con, settings.prices),
+        prepare_prices=lambda con, used: update_quotes(con, used, settings.prices),
     )
 
 

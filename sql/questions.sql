@@ -139,18 +139,13 @@ use     from lines_of('msg_01')                     the usage_id of core.usage
 */
 create or replace macro main.lines_of(call_id) as table
 select
-    found.source, found.usage_id, streams.path, found.seq + 1 as line_number, found.rule,
-    found.output_tokens
-from
-    (
-        select source, usage_id, stream_id, seq, 'counted' as rule, output_tokens
-        from core.usage
-        where usage_id = call_id
-        union all by name
-        select source, usage_id, stream_id, seq, rule, output_tokens
-        from core.usage_copies
-        where usage_id = call_id
-    ) as found
-left join meta.streams as streams on streams.stream_id = found.stream_id
-order by found.rule <> 'counted', streams.path, found.seq
+    records.source,
+    records.usage_id,
+    streams.path,
+    records.seq + 1 as line_number,
+    coalesce(records.dropped_by, 'counted') as rule,
+    records.output_tokens
+from (select * from core._usage_records where usage_id = call_id) as records
+left join meta.streams as streams on streams.stream_id = records.stream_id
+order by records.dropped_by is not null, streams.path, records.seq
 ;

@@ -4,6 +4,7 @@ Same thing, same name: so one entry per name is enough.
 """
 
 from agentlake.models.dictionary.entry import Entry, of_values
+from agentlake.models.dictionary.rules import DROP_RULES
 
 _SETTINGS_ZONE = "the time zone of the settings"
 _MILLION = "US dollars per million tokens"
@@ -113,7 +114,11 @@ FACTS = {
     ),
     "job": Entry("The scheduled job that the session is a run of."),
     "channel": Entry("Where the prompts come from, if not from a terminal."),
-    "rule": Entry("Why the record is no call of its own."),
+    "rule": Entry("Why the record is no call of its own.", values=DROP_RULES),
+    "dropped_by": Entry(
+        "Why the record is no call of its own; null where it is one.",
+        values=DROP_RULES,
+    ),
     "copies": Entry("How often the same call was written down again."),
     "granularity": of_values("What the numbers are of.", "call", "turn", "session"),
     "has_hourly_windows": Entry("Whether the plan's windows begin on a full hour."),

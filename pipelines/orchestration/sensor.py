@@ -30,8 +30,7 @@ from agentlake.pipelines.orchestration.raw_assets import BASELINE, STREAMS, raw_
 from agentlake.pipelines.orchestration.runs import BY, unfinished
 from agentlake.pipelines.orchestration.shown import asset_key
 from agentlake.pipelines.sync import plans
-from agentlake.pipelines.transform.refresh import QUOTES
-from agentlake.pipelines.transform.sql_models import models
+from agentlake.pipelines.transform.sql_models import QUOTES, models
 from agentlake.pipelines.warehouse.one_ui import PID, another
 
 EVERY_S = 1

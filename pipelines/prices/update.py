@@ -14,83 +14,28 @@ import msgspec
 from agentlake.errors import UserError
 from agentlake.pipelines.prices.names import Offer
 from agentlake.pipelines.prices.quotes import fingerprint, quotes
-from agentlake.pipelines.transform.refresh import QUOTES
+from agentlake.pipelines.transform.refresh import UsedSince
+from agentlake.pipelines.transform.sql_models import QUOTES, RECORDS
 from agentlake.pipelines.warehouse.connect import Connection, transaction
-from agentlake.pipelines.warehouse.meta import last_load_id
 
-# All that can be asked for: a model is named by the usage, by its turn or by a message
-# of its branch, a provider by the usage or by its session, a tier by the usage or by
-# the settings of the thread: then each model of the source may meet each of its tiers.
-_USED = """
-    with
-    tiers as (
-        select distinct source, service_tier
-        from staging.turns
-        where service_tier is not null
-    ),
-    new_tiers as (
-        select distinct source
-        from staging.turns
-        where load_id > $since and service_tier is not null
-            and (source, service_tier) not in (
-                select (source, service_tier) from meta.price_offers
-                where service_tier is not null
-            )
-    ),
-    named as (
-        select distinct source, provider, model, service_tier, region
-        from staging.usage
-        where model is not null
-            and (load_id > $since or source in (from new_tiers))
-        union
-        select turns.source, sessions.provider, turns.model, null, null
-        from (
-            select distinct source, session_id, model
-            from staging.turns
-            where model is not null
-                and (load_id > $since or source in (from new_tiers))
-        ) as turns
-        left join (
-            select distinct source, session_id, provider
-            from staging.sessions where provider is not null
-        ) as sessions using (source, session_id)
-        union
-        select
-            unnamed.source,
-            unnamed.provider,
-            messages.model,
-            unnamed.service_tier,
-            unnamed.region
-        from (
-            select distinct source, session_id, provider, service_tier, region
-            from staging.usage
-            where load_id > $since and kind = 'call' and model is null
-                and turn_id is not null
-        ) as unnamed
-        inner join staging.messages as messages using (source, session_id)
-        where messages.model is not null
-    )
-    from named
-    union
-    select named.source, named.provider, named.model, tiers.service_tier, named.region
-    from named
-    inner join tiers using (source)
-    where named.service_tier is null"""
 _KEY = "source, provider, model, service_tier, region"
 
 
 def prepare(connection: Connection) -> None:
-    """Begin to import the price package if a model was used that was never priced.
+    """Begin to import the price package if there is usage, and no price was ever asked.
 
     That takes a second; meanwhile DuckDB makes the models that need no price.
     """
-    _, since = _state(connection)
-    used = _offers(connection, f"select * from ({_USED})", since=since)
-    if used - _offers(connection, f"select {_KEY} from meta.price_offers"):
+    ((is_first,),) = connection.execute(
+        "select exists(from staging.usage) and not exists(from meta.price_offers)"
+    ).fetchall()
+    if is_first:
         Thread(target=import_module, args=("genai_prices",), daemon=True).start()
 
 
-def update_quotes(connection: Connection, overrides: Mapping[str, Any]) -> None:
+def update_quotes(
+    connection: Connection, used_since: UsedSince, overrides: Mapping[str, Any]
+) -> None:
     """Add quotes for what was used for the first time.
 
     All are made again when the package or the user's overrides changed; the
@@ -98,14 +43,12 @@ def update_quotes(connection: Connection, overrides: Mapping[str, Any]) -> None:
     Raises UserError for an override that cannot be understood.
     """
     now = fingerprint(overrides)
-    before, since = _state(connection)
-    head = last_load_id(connection)
-    if (before, since) == (now, head):
+    before, since = _state(connection, QUOTES)
+    _, upto = _state(connection, RECORDS)
+    if (before, since) == (now, upto):
         return
-    if before != now:
-        since = 0
-    used = _offers(connection, f"select * from ({_USED})", since=since)
-    known = _offers(connection, f"select {_KEY} from meta.price_offers")
+    used = _offers(connection, used_since(since if before == now else -1))
+    known = _offers(connection, "meta.price_offers")
     missing = used if before != now else used - known
     try:
         asked = sorted(missing, key=str)
@@ -121,7 +64,7 @@ def update_quotes(connection: Connection, overrides: Mapping[str, Any]) -> None:
         connection.execute("delete from meta.model_state where model = $1", [QUOTES])
         connection.execute(
             "insert into meta.model_state values ($1, $2, $3, now())",
-            [QUOTES, now, head],
+            [QUOTES, now, upto],
         )
 
 
@@ -138,16 +81,17 @@ def _put_in_force(connection: Connection, text: str) -> None:
     )
 
 
-def _state(connection: Connection) -> tuple[str | None, int]:
-    """The fingerprint of the quotes, and the load up to which they were asked for."""
+def _state(connection: Connection, table: str) -> tuple[str | None, int]:
+    """The fingerprint of a table, and the load up to which it is right."""
     rows = connection.execute(
-        "select fingerprint, load_id from meta.model_state where model = $1", [QUOTES]
+        "select fingerprint, load_id from meta.model_state where model = $1", [table]
     ).fetchall()
-    return rows[0] if rows else (None, 0)
+    return rows[0] if rows else (None, -1)
 
 
-def _offers(connection: Connection, query: str, **parameters: int) -> set[Offer]:
-    return {Offer(*row) for row in connection.execute(query, parameters).fetchall()}
+def _offers(connection: Connection, rows: str) -> set[Offer]:
+    named = f"from (select distinct {_KEY} from {rows}) where model is not null"
+    return {Offer(*row) for row in connection.execute(named).fetchall()}
 
 
 def _save(connection: Connection, **tables: Sequence[msgspec.Struct]) -> None:

@@ -14,7 +14,7 @@ from agentlake.pipelines.warehouse.connect import Connection
 from agentlake.pipelines.warehouse.schema import long_texts
 
 NAME = "narrow"
-_MOST_LITERALS = 500
+MOST_LITERALS = 500
 _FEW = 50
 
 
@@ -61,7 +61,7 @@ class Narrow:
         # Handing out small work to several threads costs more than doing it.
         threads = "set threads = 1" if self._is_few() else "reset threads"
         self._connection.execute(threads)
-        if sessions is not None and len(sessions) > _MOST_LITERALS:
+        if sessions is not None and len(sessions) > MOST_LITERALS:
             self._connection.execute(
                 f"create or replace table {NAME}.main.touched as "
                 "select unnest($sources) as source, unnest($sessions) as session_id",
@@ -85,22 +85,16 @@ class Narrow:
 
     def condition(self, key: Sequence[str]) -> str:
         """Whether a row belongs to one of the sessions; literals when they are few."""
-        source, session = key
         sessions = self._sessions
         if sessions is None:
             return "true"
-        if len(sessions) > _MOST_LITERALS:
+        if len(sessions) > MOST_LITERALS:
+            source, session = key
             return (
                 f"({source}, {session}) in "
                 f"(select (source, session_id) from {NAME}.main.touched)"
             )
-        by_source: defaultdict[str, list[str]] = defaultdict(list)
-        for name, one in sessions:
-            by_source[name].append(literal(one))
-        return " or ".join(
-            f"({source} = {literal(name)} and {session} in ({', '.join(ids)}))"
-            for name, ids in by_source.items()
-        )
+        return of_sessions(key, sessions)
 
     def make_inputs(self, model: Model) -> None:
         """Make what the model reads, and what that reads, unless it is made."""
@@ -195,6 +189,19 @@ class Narrow:
             f"create or replace table {table} as"
             f' select {chosen} from "{self._lake}".{table} where {condition}'
         )
+
+
+def of_sessions(key: Sequence[str], sessions: Sequence[Session]) -> str:
+    """Whether a row belongs to one of these sessions, as a condition of literals."""
+    source, session = key
+    by_source: defaultdict[str, list[str]] = defaultdict(list)
+    for name, one in sessions:
+        by_source[name].append(literal(one))
+    parts = [
+        f"({source} = {literal(name)} and {session} in ({', '.join(ids)}))"
+        for name, ids in by_source.items()
+    ]
+    return " or ".join(parts) or "false"
 
 
 def literal(text: str) -> str:

@@ -18,7 +18,7 @@ from agentlake.pipelines.transform.comments import (
     comment_on_everything,
     comment_on_model,
 )
-from agentlake.pipelines.transform.narrow import Narrow
+from agentlake.pipelines.transform.narrow import MOST_LITERALS, Narrow, of_sessions
 from agentlake.pipelines.transform.reprice import (
     fill_again,
     is_same_sql,
@@ -26,6 +26,8 @@ from agentlake.pipelines.transform.reprice import (
 )
 from agentlake.pipelines.transform.rows import Change
 from agentlake.pipelines.transform.sql_models import (
+    QUOTES,
+    RECORDS,
     Model,
     fingerprint,
     macros,
@@ -37,7 +39,6 @@ from agentlake.pipelines.warehouse.connect import Connection, transaction
 from agentlake.pipelines.warehouse.meta import last_load_id, store, stored
 
 GROUPS = "meta.session_groups"
-QUOTES = "meta.price_quotes"
 _ROWS_AT_ONCE = 500_000
 """Facts from which a portion of a model that is made whole is made, at most."""
 _QUESTIONS = "questions"  # in meta.settings: a digest of the macros that are made
@@ -57,15 +58,18 @@ class Refreshed(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float = 0.0
 
 
-Prepare = Callable[[Connection], None]
-"""Bring `meta.price_quotes`, which no SQL makes, up to date."""
+UsedSince = Callable[[int], str]
+"""Usage records of what a load after this one touched (-1: all), as after `from`."""
+
+Prepare = Callable[[Connection, UsedSince], None]
+"""Bring `meta.price_quotes`, which no SQL makes, up to date with the usage records."""
 
 
 def refresh(
     connection: Connection,
     names: Iterable[str] | None = None,
     *,
-    prepare_prices: Prepare = lambda _: None,
+    prepare_prices: Prepare = lambda _, __: None,
 ) -> list[Refreshed]:
     """Refresh these models, or all, in the order in which they read each other.
 
@@ -149,10 +153,16 @@ class _Refresh:
                 store(self._connection, _QUESTIONS, digest)
 
     def _update_prices(self) -> None:
-        if self._prepare_prices is not None:
-            self._prepare_prices(self._connection)
+        if self._prepare_prices is not None and RECORDS in self._state:
+            self._prepare_prices(self._connection, self._used_since)
             self._prepare_prices = None
             self._read_price_state()
+
+    def _used_since(self, load_id: int) -> str:
+        sessions = self._touched_since(load_id) if load_id >= 0 else None
+        if sessions is None or len(sessions) > MOST_LITERALS:
+            return RECORDS
+        return f"{RECORDS} where {of_sessions(models()[RECORDS].key, sessions)}"
 
     def _read_price_state(self) -> None:
         rows = self._connection.execute(
@@ -201,7 +211,7 @@ class _Refresh:
         return is_same_sql(model, text) and not other.intersection(model.reads)
 
     def _reprice(self, model: Model, since: int) -> int:
-        """Cost the model's own rows again; it stays as far as it was."""
+        """Cost again what it has; it stays as far as it was."""
         beside = tables.beside(model)
         with transaction(self._connection):
             self._connection.execute(macros())
@@ -255,6 +265,8 @@ class _Refresh:
         with transaction(self._connection):
             self._put_in_place(model, beside)
             self._write_state(model.name, self._fingerprint(model))
+            if model.name == RECORDS:
+                self._ask_all_prices_again()
         return rows
 
     def _put_in_place(self, model: Model, beside: str) -> None:
@@ -263,6 +275,12 @@ class _Refresh:
             record_changes(self._connection, model.name, beside)
         tables.put_in_place(self._connection, model, beside)
         comment_on_model(self._connection, model)
+
+    def _ask_all_prices_again(self) -> None:
+        """Old rows may name other models; kept, in case this ends before the prices."""
+        self._connection.execute(
+            "update meta.model_state set load_id = -1 where model = $1", [QUOTES]
+        )
 
     def _make_touched(self, model: Model, since: int) -> tuple[int, int]:
         """Renew the rows of the touched sessions; the inputs are narrowed to them."""

@@ -1,9 +1,9 @@
 """Cost all history again when only prices changed, and remember what that changed.
 
-A model whose header has a `repriced` line needs nothing but its own rows for it: they
-stand for the table that the line names, so neither raw nor staging is read. What a new
-price list did to costs of the past is written down in `meta.price_changes`: the cost
-of a day never changes silently.
+A model whose header has a `repriced` line is made again from the table that the line
+names, which is stored: neither raw nor staging is read. What a new price list did to
+costs of the past is written down in `meta.price_changes`: the cost of a day never
+changes silently.
 """
 
 import re
@@ -20,17 +20,22 @@ def is_same_sql(model: Model, text: str) -> bool:
 
 
 def fill_again(connection: Connection, model: Model, table: str) -> int:
-    """Put the model's own rows into another table, at the prices of now."""
-    ((rows,),) = connection.execute(f"select count(*) from {model.name}").fetchall()
-    portions = 1 + rows // _ROWS_AT_ONCE
+    """Put the model's rows into another table, at the prices of now; how many."""
+    stored = model.repriced
+    ((read,),) = connection.execute(f"select count(*) from {stored}").fetchall()
+    portions = 1 + read // _ROWS_AT_ONCE
+    rows = 0
     for portion in range(portions):
-        own = f"""(
-            select * from {model.name}
+        some = f"""(
+            select * from {stored}
             where hash(source, session_id) % {portions} = {portion}
         )"""
-        query = re.sub(rf"\b{re.escape(model.repriced)}\b", own, model.query)
-        connection.execute(f"insert into {table} by name {query}")
-    return int(rows)
+        query = re.sub(rf"\b{re.escape(stored)}\b", some, model.query)
+        ((more,),) = connection.execute(
+            f"insert into {table} by name {query}"
+        ).fetchall()
+        rows += more
+    return rows
 
 
 def record_changes(connection: Connection, old: str, new: str) -> None:

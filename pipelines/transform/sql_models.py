@@ -32,7 +32,8 @@ _QUESTION = re.compile(
 )
 LAYERS = ("core", "marts")
 _REMEMBERED = "models"  # in meta.settings
-MADE_FROM = {"meta.price_quotes": "core._calls"}
+QUOTES, RECORDS = "meta.price_quotes", "core._usage_records"
+MADE_FROM = {QUOTES: RECORDS}
 """Tables that Python makes, and the model from which it makes them."""
 
 
@@ -47,7 +48,7 @@ class Model(msgspec.Struct, frozen=True, kw_only=True):
     `base` is the model that has its rows without their texts: only rows of it that are
     other than what is stored are made again. `texts` are the tables whose long texts
     the query reads. `only` is the part of staging without which the model has no rows.
-    `repriced` is the model for which its own rows stand when only prices changed.
+    `repriced` is the stored model from which it is made when only prices changed.
     """
 
     name: str

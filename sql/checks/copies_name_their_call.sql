@@ -16,4 +16,4 @@ anti join
     core.usage as calls
     on calls.source = copies.source
     and calls.usage_id = copies.usage_id
-where copies.rule in ('one row per message', 'the same call')
+where copies.rule in ('same_message', 'same_call')

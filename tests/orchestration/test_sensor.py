@@ -146,9 +146,9 @@ def test_an_appended_line_is_a_run_of_that_stream_and_of_what_is_made_of_it(
     assert metadata["new_records"] == metadata["streams_read"] == 1
     assert metadata["new_bytes"] > 0 == metadata["new_rejects"]
     assert metadata["lag_seconds"] > 0
-    copies = made(result)["core/usage_copies"]
-    assert copies["rows_added"] == 0
-    assert isinstance(copies["dagster/row_count"], int)
+    records = made(result)["core/_usage_records"]
+    assert records["rows_added"] == 1
+    assert isinstance(records["dagster/row_count"], int)
     assert loaded.tick(monkeypatch, 5) == "nothing changed"
 
 
@@ -201,7 +201,7 @@ def test_a_warehouse_that_is_gone_is_made_again(loaded, monkeypatch):
     assert loaded.sync(CODEX).success  # and there that run was killed
     request = loaded.tick(monkeypatch, 700)
     assert CODEX not in keys(request)
-    assert {CLAUDE, "core/_calls"} | MARTS <= keys(request)
+    assert {CLAUDE, "core/_usage_records"} | MARTS <= keys(request)
     assert loaded.run(request).success
     assert loaded.tick(monkeypatch, 5) == "nothing changed"
 

@@ -27,7 +27,7 @@ def lake(tmp_path):
 def costed(lake, overrides):
     done = refresh(
         lake.connection,
-        prepare_prices=lambda it: update_quotes(it, overrides),
+        prepare_prices=lambda it, used: update_quotes(it, used, overrides),
     )
     return {one.model: one.how for one in done}
 

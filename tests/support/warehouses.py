@@ -16,7 +16,9 @@ LINEAGE = ("stream_id", "generation", "load_id")
 
 
 def refreshed(connection):
-    return refresh(connection, prepare_prices=lambda it: update_quotes(it, {}))
+    return refresh(
+        connection, prepare_prices=lambda it, used: update_quotes(it, used, {})
+    )
 
 
 def rebuilt(connection):

@@ -1,6 +1,7 @@
 """A refresh in the middle of a load must not hide what the load writes after it."""
 
 import pytest
+from support.transcripts import Disk, event, rollout
 from support.warehouses import refreshed
 
 from agentlake.fixtures import FIXTURES_DIR
@@ -71,9 +72,42 @@ def test_a_table_is_never_made_from_a_view_of_older_sql(lake):
     refreshed(lake.connection)
     lake.connection.execute(
         "update meta.model_state set fingerprint = 'older'"
-        " where model in ('core._calls', 'core.usage')"
+        " where model in ('core.prices', 'core.usage')"
     )
     done = {one.model: one.how for one in refresh(lake.connection, ["core.usage"])}
-    assert done["core._calls"] == "view"
+    assert done["core.prices"] == "view"
     assert done["core.usage"] == "full"
     assert "core.usage_steps" not in done  # a table, and not asked for
+
+
+def test_a_model_that_only_a_turn_names_is_asked_for_its_price(lake):
+    disk = Disk(lake.home)
+    disk.write(rollout(1), disk.thread)
+    lake.load()
+    assert lake.rows("select model from meta.price_offers") == [("gpt-5.1",)]
+    disk.append(
+        event(2, type="turn_context", payload={"model": "gpt-5.2"}), disk.thread
+    )
+    lake.load()
+    disk.append(rollout(2, start=1), disk.thread)
+    lake.load()
+    assert lake.rows("select model from meta.price_offers order by all") == [
+        ("gpt-5.1",),
+        ("gpt-5.2",),
+    ]
+    assert lake.one("select count(cost_usd) from core.usage") == 2
+
+
+def test_prices_are_asked_for_even_if_the_refresh_before_ended_without_them(lake):
+    disk = Disk(lake.home)
+    disk.write(rollout(1), disk.thread)
+    lake.load()
+    lake.connection.execute("delete from meta.price_offers")
+    lake.connection.execute(
+        "update meta.model_state set fingerprint = 'older'"
+        " where model = 'core._usage_records'"
+    )
+    refresh(lake.connection, ["core._usage_records"])
+    assert lake.rows("from meta.price_offers") == []
+    refreshed(lake.connection)
+    assert lake.one("select count(*) from meta.price_offers") == 1

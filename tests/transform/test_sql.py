@@ -164,6 +164,8 @@ DEFAULTS = {
     "role": "'assistant'",
     "staging.messages kind": "'response'",
     "staging.usage kind": "'call'",
+    "granularity": "'call'",
+    "unit": "'tokens'",
     "call_part": "''",
 }
 """What a row of staging has where its CSV does not care; some by table."""

@@ -8,7 +8,7 @@ checks  not_null(session_id, granularity, unit); expect(called_at is not null); 
         expect(unit = 'tokens' or (input_tokens is null and output_tokens is null)); expect(input_tokens >= 0 or input_tokens is null);
         expect(output_tokens >= 0 or output_tokens is null);
         expect(cache_write_1h_tokens <= cache_write_tokens or cache_write_1h_tokens is null)
-repriced  core._calls
+repriced  core._usage_records
 why     The price is chosen per call: by its date, hour, service tier, region and the size
         of its prompt. No price known: cost_usd is null and the model is listed in
         marts.unpriced_models, with the reason. Where the rate depends on what a sum hides,
@@ -23,7 +23,8 @@ with
             *,
             called_at is null
             or (granularity <> 'call' and coalesce(calls, 0) <> 1) as is_hidden
-        from core._calls
+        from core._usage_records
+        where dropped_by is null
     ),
     steps as (
         select

@@ -1,15 +1,15 @@
 /*
 One row per record that shows the usage of a request, in formats that name the request
-by its message; is_bill marks the one record of a call that counts.
+by its message; dropped_by says why it is no call of its own, null that it is.
 
 grain   source, stream_id, generation, seq, part
 why     A reply is written once per content block and each time repeats the usage as
         far as it was known then; resumed, forked and branched sessions repeat it in
         further files. So one whole record per call counts: the largest output, then
         the one that knows its end, then the latest. The call belongs to the session
-        to which a message would (core._message_owners). What is told better elsewhere
-        there, is so for its copies. A call that is told in parts counts as these. What
-        used nothing and said nothing was no call.
+        to which a message would (core._message_owners). If other records supersede
+        the call there, they supersede its copies. A call whose parts have records of
+        their own counts as these. A copy keeps its own session and time.
 */
 with
     keyed as (
@@ -31,38 +31,6 @@ with
         where
             not is_superseded
             and (starts_with(call_part, 'fallback:') or starts_with(call_part, 'step:'))
-    ),
-    unused as (
-        select source, call_key, call_part, max(message_id) as message_id
-        from keyed
-        where unit = 'tokens'
-        group by all
-        having
-            count(message_id) > 0
-            and count(input_tokens) + count(output_tokens) > 0
-            and max(
-                coalesce(input_tokens, 0)
-                + coalesce(cache_read_tokens, 0)
-                + coalesce(cache_write_tokens, 0)
-                + coalesce(output_tokens, 0)
-                + coalesce(web_search_requests, 0)
-            )
-            = 0
-            and coalesce(max(reported_cost_usd), 0) = 0
-    ),
-    said as (
-        select distinct blocks.source, blocks.message_id
-        from staging.blocks as blocks
-        semi join
-            unused
-            on unused.source = blocks.source
-            and unused.message_id = blocks.message_id
-    ),
-    silent as (
-        select unused.source, unused.call_key, unused.call_part
-        from unused
-        anti join
-            said on said.source = unused.source and said.message_id = unused.message_id
     ),
     calls as (
         select
@@ -101,56 +69,90 @@ with
             ) as is_owner_superseded
         from keyed
         group by all
+    ),
+    judged as (
+        select
+            keyed.*,
+            calls.usage_id,
+            calls.owned_by,
+            calls.first_at,
+            calls.call_cost_usd,
+            calls.copies,
+            (keyed.stream_id, keyed.generation, keyed.seq, keyed.part)
+            = calls.bill as is_bill,
+            keyed.is_superseded or calls.is_owner_superseded as is_call_superseded,
+            keyed.call_part = '' and fallbacks.call_key is not null as is_replaced,
+            case
+                when zeros.call_key is not null
+                then 'no_request'
+                when not is_bill
+                then 'same_message'
+                when is_call_superseded
+                then 'superseded'
+                when is_replaced
+                then 'parts_count'
+            end as dropped_by
+        from keyed
+        inner join
+            calls
+            on calls.source = keyed.source
+            and calls.call_key = keyed.call_key
+            and calls.call_part = keyed.call_part
+        left join
+            fallbacks
+            on fallbacks.source = keyed.source
+            and fallbacks.call_key = keyed.call_key
+        left join
+            core._empty_calls as zeros
+            on zeros.source = keyed.source
+            and zeros.call_key = keyed.call_key
+            and zeros.call_part = keyed.call_part
     )
 
 select
-    keyed.source,
-    keyed.stream_id,
-    keyed.generation,
-    keyed.seq,
-    keyed.part,
-    calls.usage_id,
-    keyed.session_id,
-    keyed.agent_id,
-    calls.owned_by.session_id as owner_session_id,
-    calls.owned_by.agent_id as owner_agent_id,
-    keyed.message_id,
-    keyed.call_part,
-    keyed.provider,
-    keyed.model,
-    keyed.called_at,
-    keyed.input_tokens,
-    keyed.cache_read_tokens,
-    keyed.cache_write_tokens,
-    keyed.cache_write_1h_tokens,
-    keyed.output_tokens,
-    keyed.reasoning_tokens,
-    keyed.web_search_requests,
-    keyed.service_tier,
-    keyed.region,
-    keyed.granularity,
-    keyed.unit,
-    keyed.amount,
-    keyed.is_estimated,
-    keyed.has_hourly_windows,
-    keyed.scope,
-    keyed.is_superseded or calls.is_owner_superseded as is_superseded,
-    calls.first_at,
-    calls.call_cost_usd,
-    calls.copies,
-    (keyed.stream_id, keyed.generation, keyed.seq, keyed.part) = calls.bill as is_bill,
-    keyed.call_part = '' and fallbacks.call_key is not null as is_replaced,
-    silent.call_key is not null as is_nothing
-from keyed
-inner join
-    calls
-    on calls.source = keyed.source
-    and calls.call_key = keyed.call_key
-    and calls.call_part = keyed.call_part
+    judged.source,
+    judged.stream_id,
+    judged.generation,
+    judged.seq,
+    judged.part,
+    judged.usage_id,
+    if(
+        judged.dropped_by is null, judged.owned_by.session_id, judged.session_id
+    ) as session_id,
+    if(
+        judged.dropped_by is null, judged.owned_by.agent_id, judged.agent_id
+    ) as agent_id,
+    judged.message_id,
+    judged.provider,
+    judged.model,
+    if(judged.dropped_by is null, judged.first_at, judged.called_at) as called_at,
+    judged.input_tokens,
+    judged.cache_read_tokens,
+    judged.cache_write_tokens,
+    judged.cache_write_1h_tokens,
+    judged.output_tokens,
+    judged.reasoning_tokens,
+    if(
+        judged.call_part = '',
+        greatest(judged.web_search_requests, searches.search_count),
+        judged.web_search_requests
+    ) as web_search_requests,
+    judged.service_tier,
+    judged.region,
+    judged.granularity,
+    judged.unit,
+    judged.amount,
+    judged.is_estimated,
+    judged.has_hourly_windows,
+    judged.call_cost_usd as reported_cost_usd,
+    judged.copies,
+    judged.scope,
+    judged.session_id = judged.owned_by.session_id as is_at_home,
+    judged.is_call_superseded as is_superseded,
+    judged.is_replaced,
+    judged.dropped_by
+from judged
 left join
-    fallbacks on fallbacks.source = keyed.source and fallbacks.call_key = keyed.call_key
-left join
-    silent
-    on silent.source = keyed.source
-    and silent.call_key = keyed.call_key
-    and silent.call_part = keyed.call_part
+    core._message_searches as searches
+    on searches.source = judged.source
+    and searches.message_id = judged.message_id

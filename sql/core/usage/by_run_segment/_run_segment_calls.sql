@@ -128,19 +128,22 @@ with
     )
 
 select
-    * exclude (bill, is_covered),
+    * exclude (bill, is_covered, is_less),
+    'session' as granularity,
+    'tokens' as unit,
+    is_less as is_estimated,
     case
         when
             (stream_id, generation, seq, part)
             <> (bill.stream_id, bill.generation, bill.seq, bill.part)
-        then 'the same event'
+        then 'same_event'
         when is_covered
-        then 'told call by call'
+        then 'calls_count'
         when
             coalesce(input_tokens, 0)
             + coalesce(cache_read_tokens, 0)
             + coalesce(output_tokens, 0)
             = 0
-        then 'no request behind it'
+        then 'no_request'
     end as dropped_by
 from told

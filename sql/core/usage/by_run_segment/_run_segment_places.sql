@@ -58,7 +58,7 @@ asof inner join
     and segments.session_id = records.session_id
     and segments.began_at <= records.happened_at
 left join
-    core._turn_models as models
+    core._usage_models as models
     on models.source = records.source
     and models.stream_id = records.stream_id
     and models.generation = records.generation

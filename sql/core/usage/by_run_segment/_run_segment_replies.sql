@@ -70,22 +70,25 @@ select
     placed.cache_read_tokens,
     placed.cache_write_tokens,
     placed.output_tokens,
+    'call' as granularity,
+    'tokens' as unit,
+    placed.input_tokens is null as is_estimated,
     replies.copies,
     case
         when
             (placed.stream_id, placed.generation, placed.seq, placed.part)
             <> replies.bill
-        then 'a piece of the same reply'
+        then 'same_reply'
         when placed.ended_by is not null
-        then 'told at the end of its run'
+        then 'in_run_segment'
         when later.is_in_total
-        then 'told at the end of a later run'
+        then 'in_later_total'
         when
             covered.is_any
             or placed.spelling is null
             and covered.segment is not null
             or list_contains(covered.spellings, placed.spelling)
-        then 'told call by call'
+        then 'calls_count'
     end as dropped_by
 from core._run_segment_places as placed
 inner join

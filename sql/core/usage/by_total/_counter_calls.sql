@@ -26,17 +26,17 @@ with
             steps.*,
             case
                 when steps.is_replay
-                then 'replay of another thread'
+                then 'replay'
                 when steps.kind = 'response'
                 then null
                 when steps.place >= steps.records_from
-                then 'response record counts instead'
+                then 'response_counts'
                 when steps.is_repeat
-                then 'total unchanged'
+                then 'same_total'
                 when steps.is_stale
-                then 'total written late'
+                then 'late_total'
                 when not steps.has_no_last and steps.is_zero
-                then 'no request behind it'
+                then 'no_request'
                 when
                     steps.has_no_last
                     and least(
@@ -46,14 +46,14 @@ with
                         steps.output_delta
                     )
                     < 0
-                then 'total went down'
+                then 'total_fell'
                 when
                     steps.has_no_last
                     and steps.input_delta + steps.cache_read_delta + steps.output_delta
                     = 0
-                then 'no request behind it'
+                then 'no_request'
                 when inherited.counter is not null
-                then 'total of an ancestor'
+                then 'total_of_ancestor'
             end as rule
         from core._counter_steps as steps
         left join
@@ -73,43 +73,66 @@ with
             ) filter (where rule is null) as bill
         from judged
         group by all
+    ),
+    found as (
+        select
+            judged.*,
+            calls.copies,
+            coalesce(
+                judged.rule,
+                if(
+                    (judged.stream_id, judged.place, judged.part) = calls.bill,
+                    null,
+                    'same_call'
+                )
+            ) as dropped_by,
+            dropped_by is null and judged.has_no_last as is_delta
+        from judged
+        inner join
+            calls on calls.source = judged.source and calls.usage_id = judged.usage_id
+    ),
+    providers as (
+        select
+            source, session_id, arg_min(provider, place_of(generation, seq)) as provider
+        from staging.sessions
+        where provider is not null
+        group by all
     )
 
 select
-    judged.source,
-    judged.stream_id,
-    judged.generation,
-    judged.seq,
-    judged.part,
-    judged.usage_id,
-    judged.session_id,
-    judged.agent_id,
-    judged.message_id,
-    judged.model,
-    judged.called_at,
-    judged.input_tokens,
-    judged.cache_read_tokens,
-    judged.cache_write_tokens,
-    judged.cache_write_1h_tokens,
-    judged.output_tokens,
-    judged.reasoning_tokens,
-    judged.web_search_requests,
-    judged.service_tier,
-    judged.reported_cost_usd,
-    judged.has_no_last,
-    judged.input_delta,
-    judged.cache_read_delta,
-    judged.cache_write_delta,
-    judged.output_delta,
-    judged.reasoning_delta,
-    calls.copies,
-    coalesce(
-        judged.rule,
-        if(
-            (judged.stream_id, judged.place, judged.part) = calls.bill,
-            null,
-            'the same call'
-        )
-    ) as dropped_by
-from judged
-inner join calls on calls.source = judged.source and calls.usage_id = judged.usage_id
+    found.source,
+    found.stream_id,
+    found.generation,
+    found.seq,
+    found.part,
+    found.usage_id,
+    found.session_id,
+    found.agent_id,
+    found.message_id,
+    providers.provider,
+    found.model,
+    found.called_at,
+    if(found.is_delta, found.input_delta, found.input_tokens) as input_tokens,
+    if(
+        found.is_delta, found.cache_read_delta, found.cache_read_tokens
+    ) as cache_read_tokens,
+    if(
+        found.is_delta, found.cache_write_delta, found.cache_write_tokens
+    ) as cache_write_tokens,
+    found.cache_write_1h_tokens,
+    if(found.is_delta, found.output_delta, found.output_tokens) as output_tokens,
+    if(
+        found.is_delta, found.reasoning_delta, found.reasoning_tokens
+    ) as reasoning_tokens,
+    found.web_search_requests,
+    found.service_tier,
+    'call' as granularity,
+    'tokens' as unit,
+    found.reported_cost_usd,
+    found.copies,
+    found.dropped_by
+from found
+left join
+    providers
+    on providers.source = found.source
+    and providers.session_id = found.session_id

@@ -1,6 +1,6 @@
 /*
-One row per record of the total of a scope, with what is left of it when everything
-else that is known of that scope is taken off.
+One row per record of the total of a scope, with the remainder that nothing else known of
+that scope explains; dropped_by says why it is no usage of its own, null that it is.
 
 grain   source, stream_id, generation, seq, part
 only    staging.usage where kind = 'scope_total'
@@ -32,18 +32,14 @@ with
             cache_write_tokens,
             output_tokens,
             reasoning_tokens,
-            call_cost_usd as reported_cost_usd
+            reported_cost_usd
         from core._message_calls
-        where
-            session_id = owner_session_id
-            and not is_replaced
-            and not is_superseded
-            and scope is not null
+        where is_at_home and not is_replaced and not is_superseded and scope is not null
         qualify
             row_number() over (
                 partition by source, scope, usage_id
                 order by
-                    is_bill desc,
+                    dropped_by is null desc,
                     output_tokens desc nulls last,
                     generation desc,
                     seq desc,
@@ -94,8 +90,8 @@ select
     placed.called_at,
     placed.service_tier,
     placed.granularity,
+    'tokens' as unit,
     placed.is_estimated,
-    placed.is_newest,
     cast(beyond(placed.input_tokens, sums.input_tokens) as bigint) as input_tokens,
     cast(
         beyond(placed.cache_read_tokens, sums.cache_read_tokens) as bigint
@@ -108,15 +104,22 @@ select
         beyond(placed.reasoning_tokens, sums.reasoning_tokens) as bigint
     ) as reasoning_tokens,
     beyond(placed.reported_cost_usd, sums.reported_cost_usd) as reported_cost_usd,
-    coalesce(
-        greatest(
-            placed.input_tokens - coalesce(sums.input_tokens, 0),
-            placed.cache_read_tokens - coalesce(sums.cache_read_tokens, 0),
-            placed.cache_write_tokens - coalesce(sums.cache_write_tokens, 0),
-            placed.output_tokens - coalesce(sums.output_tokens, 0)
-        )
-        > 0,
-        false
-    ) as has_remainder
+    0 as copies,
+    case
+        when not placed.is_newest
+        then 'earlier_total'
+        when
+            coalesce(
+                greatest(
+                    placed.input_tokens - coalesce(sums.input_tokens, 0),
+                    placed.cache_read_tokens - coalesce(sums.cache_read_tokens, 0),
+                    placed.cache_write_tokens - coalesce(sums.cache_write_tokens, 0),
+                    placed.output_tokens - coalesce(sums.output_tokens, 0)
+                ),
+                0
+            )
+            <= 0
+        then 'no_remainder'
+    end as dropped_by
 from placed
 left join sums on sums.source = placed.source and sums.scope = placed.scope
