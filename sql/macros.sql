@@ -164,6 +164,41 @@ create or replace macro main.is_asked_for(moment) as
     and (getvariable('until') is null or moment < getvariable('until'))
 ;
 /*
+is_within(project, folder): whether a project is this folder or lies below it. The last
+part of the folder's path is enough: `shop` for `/home/ada/shop`.
+*/
+create or replace macro main.is_within(project, folder) as
+    project = folder
+    or starts_with(project, folder || '/')
+    or starts_with(project, folder || chr(92))  -- a backslash
+    or regexp_extract(project, '[^/\\]+$') = folder
+;
+/*
+session_key(source, session_id): both in one text, by which a connection names sessions.
+*/
+create or replace macro main.session_key(source, session_id) as
+    source || chr(31) || session_id
+;
+/*
+is_chosen(of_source, of_session): whether this connection asks about a session: of one of
+`set variable sources = ['codex']`, and among `session_keys`, as far as these are set.
+*/
+create or replace macro main.is_chosen(of_source, of_session) as
+    (getvariable('sources') is null or list_contains(getvariable('sources'), of_source))
+    and (
+        getvariable('session_keys') is null
+        or session_key(of_source, of_session)
+        in (select unnest(cast(getvariable('session_keys') as varchar [])))
+    )
+;
+/*
+is_chosen_model(model): the same of a model, by `set variable models = ['gpt-5.1']`.
+*/
+create or replace macro main.is_chosen_model(model) as
+    getvariable('models') is null
+    or coalesce(list_contains(getvariable('models'), model), false)
+;
+/*
 spelling_of(model): the name of a model as all places of one agent have it in common.
 
 why     Some write `4.5` where others write `4-5`.

@@ -6,8 +6,9 @@ from zoneinfo import ZoneInfo
 
 from agentlake.errors import UserError
 
-_LAST_DAYS = re.compile(r"(\d{1,4})d")
-_FIRST, _LAST = date(1970, 1, 1), date(9000, 1, 1)
+_LAST = re.compile(r"(\d{1,4})([dw])")
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}|\d{8}")
+_EARLIEST, _LATEST = date(1970, 1, 1), date(9000, 1, 1)
 
 
 def today_in(zone: str) -> date:
@@ -16,20 +17,26 @@ def today_in(zone: str) -> date:
 
 
 def day(text: str, option: str, today: date) -> date:
-    """`2026-11-30`, `today`, or `7d`: the first of the last 7 days, today included."""
-    last = _LAST_DAYS.fullmatch(text)
+    """`2026-11-30`, `20261130`, `today`, `yesterday`, or the first of the last days.
+
+    `7d` are the last 7 days with today, `2w` the last 14.
+    """
+    last = _LAST.fullmatch(text)
     found = None
-    if text == "today":
-        found = today
+    if text in {"today", "yesterday"}:
+        found = today - timedelta(days=text == "yesterday")
     elif last and int(last[1]):
-        found = today - timedelta(days=int(last[1]) - 1)
-    elif re.fullmatch(r"\d{4}-\d{2}-\d{2}", text):
+        found = today - timedelta(days=int(last[1]) * (7 if last[2] == "w" else 1) - 1)
+    elif _DATE.fullmatch(text):
         try:
             found = date.fromisoformat(text)
         except ValueError:
             pass  # the 31st of June
-    if found is None or not _FIRST <= found < _LAST:
-        msg = f'{option}: "{text}" is no day. Say 2026-11-30, today, or 7d.'
+    if found is None or not _EARLIEST <= found < _LATEST:
+        msg = (
+            f'{option}: "{text}" is no day. Say 2026-11-30, 20261130, today,'
+            " yesterday, 7d or 2w."
+        )
         raise UserError(msg)
     return found
 

@@ -13,6 +13,7 @@ from agentlake.fixtures import FIXTURES_DIR
 from agentlake.pipelines.cli.load import as_table
 from agentlake.pipelines.cli.query import count_days
 from agentlake.pipelines.cli.report import show
+from agentlake.pipelines.cli.reports import REPORTS
 from agentlake.pipelines.settings.settings import Settings
 from agentlake.pipelines.sync import sync
 from agentlake.pipelines.warehouse.connect import reading
@@ -57,5 +58,5 @@ def _demo(settings: Settings, warehouse: Path) -> None:
         for name, limit in _REPORTS.items():
             print(f"\nagentlake report {name}{f' --limit {limit}' if limit else ''}")
             sys.stdout.flush()
-            show(connection, name, settings.time_zone, limit=limit)
+            show(connection, REPORTS[name], settings.time_zone, limit=limit)
     sys.stdout.flush()

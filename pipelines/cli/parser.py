@@ -6,6 +6,7 @@ from argparse import (
     ArgumentParser,
     ArgumentTypeError,
     RawDescriptionHelpFormatter,
+    _MutuallyExclusiveGroup,
     _SubParsersAction,
 )
 from pathlib import Path
@@ -14,7 +15,17 @@ from typing import Any, TypeAlias
 from agentlake import __version__
 from agentlake.errors import did_you_mean
 
-REPORTS = ("daily", "session", "model", "project", "tool", "unit")
+REPORTS = (
+    "daily",
+    "weekly",
+    "monthly",
+    "session",
+    "model",
+    "project",
+    "tool",
+    "windows",
+    "unit",
+)
 _Commands: TypeAlias = "_SubParsersAction[_Parser]"
 
 
@@ -167,21 +178,45 @@ def _report(commands: _Commands) -> None:
     parser = _command(
         commands,
         "report",
-        "show usage and cost by day, session, model, project or tool",
+        "show usage and cost by day, week, month, session, model, project or tool",
         "Days are those of your time zone; --since and --until are both included and"
-        "\nare dates (2026-11-30), `today`, or `7d` for the last 7 days with today.",
+        "\nare dates (2026-11-30 or 20261130), `today`, `yesterday`, or `7d` and `2w`"
+        "\nfor the last days with today. A week begins on Monday.",
+        "report",
         "report daily --since 7d",
-        "report session --limit 10",
+        "report weekly --by model --project ~/work/shop",
+        "report session --limit 10 --sort cost",
         "report model --since 2026-11-01 --until 2026-11-30 --json",
     )
-    parser.add_argument("report", choices=REPORTS, help="by what")
+    parser.add_argument(
+        "report", nargs="?", choices=REPORTS, default="daily", help="default daily"
+    )
     parser.add_argument("--since", metavar="DAY", help="from this day on")
     parser.add_argument("--until", metavar="DAY", help="up to and with this day")
-    parser.add_argument("--source", metavar="NAME", help="only this source")
+    for option, metavar, about in (
+        ("--source", "NAME", "only this source; repeatable"),
+        ("--model", "NAME", "only this model, or '*opus*' for a part; repeatable"),
+    ):
+        parser.add_argument(option, action="append", metavar=metavar, help=about)
+    parser.add_argument(
+        "--project",
+        metavar="PATH",
+        help="only sessions in this folder or below it; its last part is enough",
+    )
+    parser.add_argument(
+        "--by",
+        action="append",
+        choices=("source", "model"),
+        help="a row for each of them in a day, week or month; repeatable",
+    )
+    parser.add_argument(
+        "--breakdown", action="store_true", help="the same as --by source --by model"
+    )
+    parser.add_argument("--sort", metavar="COLUMN", help="the order of the rows")
     parser.add_argument("--tz", metavar="ZONE", help="count days in this time zone")
     _limit(parser)
     parser.add_argument("--all", action="store_true", help="all rows of a long table")
-    _json(parser)
+    _formats(parser)
 
 
 def _sql(commands: _Commands) -> None:
@@ -203,6 +238,16 @@ def _sql(commands: _Commands) -> None:
     parser.add_argument(
         "-f", "--file", type=Path, metavar="FILE", help="read the query here"
     )
+    shape = _formats(parser)
+    shape.add_argument(
+        "--parquet", type=Path, metavar="FILE", help="write all rows to this file"
+    )
+    _limit(parser)
+    _timeout(parser)
+
+
+def _formats(parser: ArgumentParser) -> _MutuallyExclusiveGroup:
+    """How to print: as a table, CSV or JSON."""
     shape = parser.add_mutually_exclusive_group()
     shape.add_argument(
         "--format",
@@ -218,11 +263,7 @@ def _sql(commands: _Commands) -> None:
             const=name,
             help=f"the same as --format {name}",
         )
-    shape.add_argument(
-        "--parquet", type=Path, metavar="FILE", help="write all rows to this file"
-    )
-    _limit(parser)
-    _timeout(parser)
+    return shape
 
 
 def _export(commands: _Commands) -> None:

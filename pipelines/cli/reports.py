@@ -1,9 +1,10 @@
 """What each report shows: the mart that it reads, its order and its columns."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import msgspec
 
+from agentlake.errors import UserError, did_you_mean
 from agentlake.pipelines.cli.table import Column
 
 
@@ -22,10 +23,12 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     mart: str
     order: str
     shown: Sequence[Shown]
+    period: str | None = None
+    """How long one row is, where the mart's days are added up: day, week or month."""
     has_cost: bool = True
     has_total: bool = False
-    barred_by: str | None = None
-    """The column whose values get a bar each, of what they cost together."""
+    can_select: Collection[str] = ("source", "model", "project")
+    """By what its rows can be chosen."""
 
 
 def _text(
@@ -54,14 +57,31 @@ _TOKENS = (
 _LAST = _text("last_called_at", "last call", dropped=6)
 _BIGGEST = "cost_usd desc nulls last, output_tokens desc nulls last, source"
 
-REPORTS = {
-    "daily": Report(
+PARTS = {"source": _SOURCE, "model": _MODEL}
+"""What the rows of a period can be broken down by."""
+
+
+def _period(period: str, name: str, title: str) -> Report:
+    return Report(
         mart="marts.daily_usage",
-        order="usage_date desc, source, model nulls last",
-        shown=[_text("usage_date", "date"), _SOURCE, _MODEL, _CALLS, *_TOKENS, _COST],
+        order=f"{name} desc",
+        shown=[_text(name, title), _CALLS, *_TOKENS, _COST],
+        period=period,
         has_total=True,
-        barred_by="usage_date",
-    ),
+    )
+
+
+def broken_down(report: Report, by: Sequence[str]) -> Report:
+    """The report of a period with a row for each source or model in it."""
+    shown = [report.shown[0], *(PARTS[name] for name in by), *report.shown[1:]]
+    order = ", ".join([report.order, *(f"{name} nulls last" for name in by)])
+    return msgspec.structs.replace(report, shown=shown, order=order)
+
+
+REPORTS = {
+    "daily": _period("day", "usage_date", "date"),
+    "weekly": _period("week", "week_date", "week of"),
+    "monthly": _period("month", "month_date", "month"),
     "session": Report(
         mart="marts.session_summary",
         order="started_at desc nulls last, source, session_id",
@@ -119,6 +139,20 @@ REPORTS = {
             _text("last_called_at", "last call", dropped=6),
         ],
         has_cost=False,
+        can_select=("source", "project"),
+    ),
+    "windows": Report(
+        mart="marts.usage_windows",
+        order="started_at desc, source",
+        shown=[
+            _text("started_at", "from"),
+            _text("ends_at", "to", dropped=1),
+            _SOURCE,
+            _CALLS,
+            *_TOKENS,
+            _COST,
+        ],
+        can_select=("source",),
     ),
     "unit": Report(
         mart="marts.other_usage",
@@ -133,3 +167,23 @@ REPORTS = {
         has_cost=False,
     ),
 }
+
+
+def in_order(report: Report, wanted: str) -> Report:
+    """The report sorted by a column: the largest number first, or texts from a to z.
+
+    Raises UserError, with the nearest name, for a column that it does not show.
+    """
+    by = {one.column.title: one for one in report.shown}
+    by |= {one.name: one for one in report.shown}
+    one = by.get(wanted) or by.get(wanted.replace("_", " "))
+    if one is None:
+        titles = [it.column.title for it in report.shown]
+        msg = (
+            f"--sort: there is no column {wanted}.{did_you_mean(wanted, by)}"
+            f" Known: {', '.join(titles)}."
+        )
+        raise UserError(msg)
+    down = "" if one.kind == "text" else " desc"
+    order = f"{one.name}{down} nulls last, {report.order}"
+    return msgspec.structs.replace(report, order=order)

@@ -57,11 +57,13 @@ def render(
     bold: bool = False,
     tails: Mapping[int, str] | None = None,
     bars: Mapping[int, Decimal] | None = None,
+    left_out: list[str] | None = None,
 ) -> str:
     """The table as text, without the last line end.
 
     `tails` stand in place of the last cell of a row and may be longer than it. `bars`
-    are drawn to the right of their rows, if the width leaves room for them.
+    are drawn to the right of their rows, if the width leaves room for them. `left_out`
+    gets the titles of the columns that there was no room for.
     """
     titles = [clean(column.title) for column in columns]
     cells = [
@@ -76,6 +78,8 @@ def render(
         for place, title in enumerate(titles)
     ]
     shown = _fit(columns, widths, width)
+    if left_out is not None:
+        left_out += [it for place, it in enumerate(titles) if place not in shown]
     used = sum(widths[place] for place in shown) + len(_GAP) * len(shown)
     room = min(_MOST_BAR, width - used) if width and bars else 0
     lines = [_line(columns, titles, widths, shown)]

@@ -26,7 +26,11 @@ with
             reported_cost_usd,
             price_assumptions
         from core.usage
-        where unit in ('tokens', 'usd') and not is_total
+        where
+            unit in ('tokens', 'usd')
+            and not is_total
+            and is_chosen(source, session_id)
+            and is_chosen_model(model)
         union all by name
         select
             source,
@@ -44,7 +48,10 @@ with
             reported_cost_usd,
             price_assumptions
         from core.usage_steps
-        where unit in ('tokens', 'usd')
+        where
+            unit in ('tokens', 'usd')
+            and is_chosen(source, session_id)
+            and is_chosen_model(model)
     ),
     quarters as (
         select

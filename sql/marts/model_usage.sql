@@ -36,6 +36,10 @@ select
         where usage.cost_low_usd is null and usage.reported_cost_usd is null
     ) as unknown_cost_calls
 from core.usage as usage
-where usage.unit in ('tokens', 'usd') and is_asked_for(usage.called_at)
+where
+    usage.unit in ('tokens', 'usd')
+    and is_asked_for(usage.called_at)
+    and is_chosen(usage.source, usage.session_id)
+    and is_chosen_model(usage.model)
 group by all
 order by cost_usd desc nulls last, output_tokens desc

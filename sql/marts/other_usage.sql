@@ -9,7 +9,11 @@ with
     parts as (
         select source, model, unit, called_at, amount, is_estimated
         from core.usage
-        where unit <> 'tokens' and not is_total
+        where
+            unit <> 'tokens'
+            and not is_total
+            and is_chosen(source, session_id)
+            and is_chosen_model(model)
         union all by name
         select
             steps.source,
@@ -23,7 +27,10 @@ with
             core.usage as usage
             on usage.source = steps.source
             and usage.usage_id = steps.usage_id
-        where steps.unit <> 'tokens'
+        where
+            steps.unit <> 'tokens'
+            and is_chosen(steps.source, steps.session_id)
+            and is_chosen_model(steps.model)
     )
 
 select

@@ -42,6 +42,10 @@ left join
     core.sessions as sessions
     on sessions.source = usage.source
     and sessions.session_id = usage.session_id
-where usage.unit in ('tokens', 'usd') and is_asked_for(usage.called_at)
+where
+    usage.unit in ('tokens', 'usd')
+    and is_asked_for(usage.called_at)
+    and is_chosen(usage.source, usage.session_id)
+    and is_chosen_model(usage.model)
 group by all
 order by cost_usd desc nulls last, output_tokens desc

@@ -52,7 +52,11 @@ with
             ) as unknown_cost_calls,
             list_sort(list(distinct model) filter (where model is not null)) as models
         from core.usage
-        where unit in ('tokens', 'usd') and is_asked_for(called_at)
+        where
+            unit in ('tokens', 'usd')
+            and is_asked_for(called_at)
+            and is_chosen(source, session_id)
+            and is_chosen_model(model)
         group by all
     ),
     stored as (
@@ -115,6 +119,10 @@ left join
     and stored.session_id = sessions.session_id
 where
     sessions.agent_id is null
-    and (is_asked_for(sessions.started_at) or used.source is not null)
+    and (
+        used.source is not null
+        or (is_asked_for(sessions.started_at) and getvariable('models') is null)
+    )
+    and is_chosen(sessions.source, sessions.session_id)
 order by
     sessions.started_at desc nulls last, sessions.source asc, sessions.session_id asc

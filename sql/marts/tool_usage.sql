@@ -15,6 +15,9 @@ select
     cast(sum(calls.duration_ms) as bigint) as total_duration_ms,
     max(calls.called_at) as last_called_at
 from core._tool_calls as calls
-where calls.status <> 'no_call' and is_asked_for(calls.called_at)
+where
+    calls.status <> 'no_call'
+    and is_asked_for(calls.called_at)
+    and is_chosen(calls.source, calls.session_id)
 group by all
 order by count(*) desc, calls.source asc, calls.name asc

@@ -33,6 +33,8 @@ with
             usage.cost_usd is null
             and usage.unit = 'tokens'
             and is_asked_for(usage.called_at)
+            and is_chosen(usage.source, usage.session_id)
+            and is_chosen_model(usage.model)
     )
 
 select

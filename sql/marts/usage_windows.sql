@@ -95,6 +95,6 @@ inner join
     and spells.spell_number = windows.spell_number
     and spells.slot >= windows.slot
     and spells.slot < windows.slot + 18000000000
-where is_asked_for(make_timestamptz(windows.slot))
+where is_asked_for(make_timestamptz(windows.slot)) and is_chosen(windows.source, null)
 group by all
 order by started_at desc, windows.source asc

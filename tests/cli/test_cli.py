@@ -277,7 +277,8 @@ def test_the_zone_of_the_settings_counts_without_a_load(terminal):
 
 
 def test_the_daily_json_has_exactly_the_columns_of_the_mart(terminal):
-    row = terminal.json("report", "daily", "--json", "--until", "2026-11-28")
+    words = ["--breakdown", "--json", "--until", "2026-11-28"]
+    row = terminal.json("report", "daily", *words)
     assert row == [
         {
             "usage_date": "2026-11-28",
@@ -306,12 +307,17 @@ IN_TOKENS = [name for name in REPORTS if name != "unit"]
 
 @pytest.mark.parametrize("name", IN_TOKENS)
 def test_json_has_the_columns_of_the_mart_in_its_order(name, terminal):
-    mart = {"daily": "daily_usage", "session": "session_summary"}.get(
-        name, f"{name}_usage"
-    )
+    special = {"session": "session_summary", "windows": "usage_windows"}
+    periods = {"daily": "usage_date", "weekly": "week_date", "monthly": "month_date"}
+    mart = "daily_usage" if name in periods else special.get(name, f"{name}_usage")
     (row, *_) = terminal.json("report", name, "--json")
     said = terminal.json("sql", f"describe marts.{mart}", "--format", "json")
-    assert list(row) == [column["column_name"] for column in said]
+    columns = [column["column_name"] for column in said]
+    if name in periods:  # the same sums, of all sources and models together
+        columns = [periods[name], *columns[1:]]
+        assert sorted(row) == sorted(set(columns) - {"source", "model"})
+    else:
+        assert list(row) == columns
 
 
 def test_a_session_is_told_in_utc_with_its_models_as_a_list(terminal):
@@ -347,12 +353,103 @@ def test_since_and_until_are_both_included(since, until, calls, terminal):
     assert all(row["calls"] for row in rows)
 
 
-@pytest.mark.parametrize("name", IN_TOKENS)
+# A window belongs to the day on which it began, whatever was called in it.
+@pytest.mark.parametrize("name", [name for name in IN_TOKENS if name != "windows"])
 def test_every_report_counts_the_same_calls_of_the_same_days(name, terminal):
     for since, until, calls in SPANS[1:4]:
+        if name in {"weekly", "monthly"}:
+            continue
         words = ["--since", since, "--until", until]
         rows = terminal.json("report", name, "--json", *words)
         assert sum(row["calls"] for row in rows) == calls
+
+
+WEEKS = [("2026-11-30", 1), ("2026-11-23", 2)]  # begin on Mondays; Berlin's days
+
+
+def test_days_are_added_up_to_weeks_and_months(terminal):
+    weeks = terminal.json("report", "weekly", "--json")
+    assert [(row["week_date"], row["calls"]) for row in weeks] == WEEKS
+    (month,) = terminal.json("report", "monthly", "--json")
+    assert (month["month_date"], month["calls"]) == ("2026-11-01", 3)
+    assert month["cost_usd"] == 0.0135
+    by_model = terminal.json("report", "monthly", "--by", "model", "--json")
+    assert [(row["model"], row["calls"]) for row in by_model] == [
+        (SONNET, 2),
+        ("mystery-1", 1),
+    ]
+
+
+# Options -> the calls that are left of the three
+CHOSEN = [
+    (["--source", "claude_code"], 3),
+    (["--source", "codex"], 0),
+    (["--source", "codex", "--source", "claude_code"], 3),
+    (["--model", SONNET], 2),
+    (["--model", "*SONNET*"], 2),
+    (["--model", "mystery-1", "--model", SONNET], 3),
+    (["--model", "mystery-1", "--source", "codex"], 0),
+    (["--project", "/home/ada/shop"], 3),
+    (["--project", "/home/ada"], 3),
+    (["--project", "/home/ada/"], 3),
+    (["--project", "shop"], 3),
+    (["--project", "/home/ada/sho"], 0),
+    (["--project", "ada"], 0),
+    (["--project", "shop", "--model", "mystery-1"], 1),
+]
+
+
+@pytest.mark.parametrize("name", ["daily", "monthly", "session", "model", "project"])
+@pytest.mark.parametrize(("words", "calls"), CHOSEN)
+def test_every_report_can_be_of_a_part(name, words, calls, terminal):
+    rows = terminal.json("report", name, "--json", *words)
+    assert sum(row["calls"] for row in rows) == calls
+
+
+# Words -> what is said
+UNFIT = [
+    (["daily", "--model", "opus"], "no call was made to a model opus"),
+    (["daily", "--model", "mystery-2"], "Did you mean mystery-1?"),
+    (["daily", "--source", "codx"], "Did you mean codex?"),
+    (["tool", "--model", SONNET], "report tool cannot be limited by --model"),
+    (["windows", "--project", "shop"], "cannot be limited by --project"),
+    (["session", "--by", "model"], "--by and --breakdown are for daily, weekly and"),
+    (["daily", "--sort", "cst"], "Did you mean cost?"),
+]
+
+
+@pytest.mark.parametrize(("words", "said"), UNFIT)
+def test_options_that_do_not_fit_are_refused(words, said, terminal):
+    assert terminal("report", *words) == 2
+    assert said in terminal.err
+
+
+def test_a_report_is_sorted_by_any_of_its_columns(terminal):
+    rows = terminal.json("report", "daily", "--sort", "output", "--json")
+    assert [row["output_tokens"] for row in rows] == [200, 100, 8]
+    rows = terminal.json("report", "session", "--sort", "title", "--json")
+    titles = [row["title"] for row in rows]
+    assert titles == sorted(titles)
+
+
+def test_a_report_without_a_name_is_the_daily_one(terminal):
+    assert terminal("report") == 0
+    bare = terminal.out
+    assert terminal("report", "daily") == 0
+    assert terminal.out == bare
+
+
+def test_a_report_as_csv(terminal):
+    assert terminal("report", "monthly", "--csv") == 0
+    header, row = terminal.out.splitlines()
+    assert header.startswith("month_date,calls,input_tokens")
+    assert row.startswith("2026-11-01,3,3007")
+
+
+def test_what_there_is_no_room_for_is_said(terminal, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "44")
+    assert terminal("report", "daily") == 0
+    assert "No room for cache read, cache write: widen" in terminal.err
 
 
 def test_a_session_over_midnight_counts_in_each_day_what_was_done_in_it(terminal):
@@ -374,9 +471,9 @@ def test_a_report_of_one_source(terminal):
 def test_the_daily_table_has_a_total_and_says_what_has_no_price(terminal):
     assert terminal("report", "daily") == 0
     first, newest, middle, _, last = words_of(terminal.out)
-    assert first == ("date source model calls input cache read cache write output cost")
-    assert newest == "2026-11-30 claude_code mystery-1 1 7 - - 8 -"
-    assert middle == f"2026-11-29 claude_code {SONNET} 1 2,000 - - 200 $0.0090"
+    assert first == "date calls input cache read cache write output cost"
+    assert newest == "2026-11-30 1 7 - - 8 -"
+    assert middle == "2026-11-29 1 2,000 - - 200 $0.0090"
     assert last == "total 3 3,007 - - 308 >=$0.0135"
     assert "1 call has no known cost" in terminal.err
     assert "mystery-1 (1)" in terminal.err
@@ -449,8 +546,12 @@ TODAY = date(2026, 3, 29)  # Berlin's clocks skip an hour on this day
 TYPED = {
     "2026-11-30": date(2026, 11, 30),
     "today": TODAY,
+    "20261130": date(2026, 11, 30),
+    "yesterday": date(2026, 3, 28),
     "1d": TODAY,
     "7d": date(2026, 3, 23),
+    "1w": date(2026, 3, 23),
+    "2w": date(2026, 3, 16),
 }
 
 
@@ -460,7 +561,7 @@ def test_days_as_they_are_typed(text):
 
 
 @pytest.mark.parametrize(
-    "text", ["", "0d", "2026-06-31", "20260601", "9999-12-31", "x"]
+    "text", ["", "0d", "0w", "2026-06-31", "202606-01", "20260631", "9999-12-31", "x"]
 )
 def test_what_is_no_day_is_refused(text):
     with pytest.raises(UserError, match="is no day"):
@@ -1096,7 +1197,7 @@ def test_a_report_starts_without_what_only_others_need(terminal):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
-@pytest.mark.parametrize(("columns", "has_bars"), [(150, True), (100, False)])
+@pytest.mark.parametrize(("columns", "has_bars"), [(100, True), (60, False)])
 def test_a_terminal_shows_a_bar_per_day_and_a_pipe_none(columns, has_bars, terminal):
     ours, theirs = os.openpty()
     terminal.environ |= {"COLUMNS": str(columns), "PYTHONUTF8": "1"}

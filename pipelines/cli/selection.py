@@ -1,0 +1,97 @@
+"""What a report is about: some sources, some models, one project."""
+
+import os
+from argparse import Namespace
+from collections.abc import Iterable, Sequence
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+import msgspec
+
+from agentlake.errors import UserError, did_you_mean
+from agentlake.pipelines.warehouse.connect import Connection
+
+_SESSIONS = """
+    set variable session_keys = (
+        select coalesce(list(session_key(source, session_id)), [])
+        from core.sessions where is_within(project, {folder})
+    )
+"""
+
+
+class Selection(msgspec.Struct, frozen=True, kw_only=True):
+    """The calls that are asked for; nothing said means all."""
+
+    sources: Sequence[str] = ()
+    models: Sequence[str] = ()
+    project: str | None = None
+
+    def __str__(self) -> str:
+        parts = [*self.sources, *self.models, *filter(None, [self.project])]
+        return ", ".join(parts)
+
+
+def selected(connection: Connection, args: Namespace) -> Selection:
+    """What the options ask for, and let this connection's marts count only that.
+
+    Raises UserError, with the nearest name, for a source or a model that there is not.
+    """
+    selection = Selection(
+        sources=[_known_source(connection, name) for name in args.source or ()],
+        models=list(
+            dict.fromkeys(
+                model
+                for pattern in args.model or ()
+                for model in _known_models(connection, pattern)
+            )
+        ),
+        project=as_folder(args.project) if args.project else None,
+    )
+    for name, values in (("sources", selection.sources), ("models", selection.models)):
+        if values:
+            listed = ", ".join(map(_quoted, values))
+            connection.execute(f"set variable {name} = [{listed}]")
+    if selection.project:
+        connection.execute(_SESSIONS.format(folder=_quoted(selection.project)))
+    return selection
+
+
+def as_folder(text: str) -> str:
+    """A project as it is typed: a path from here or from the home, or its last part."""
+    is_path = any(part in text for part in ("/", "\\")) or text in {".", "..", "~"}
+    if not is_path:
+        return text
+    return os.path.abspath(Path(text).expanduser())  # noqa: PTH100 - `..` as text
+
+
+def _known_source(connection: Connection, name: str) -> str:
+    from agentlake.adapters.registry import names
+
+    found = connection.execute("select distinct source from meta.streams").fetchall()
+    known = sorted({*names(), *(source for (source,) in found)})
+    if name not in known:
+        guess = did_you_mean(name, known)
+        msg = f"unknown source {name}.{guess} Known: {', '.join(known)}."
+        raise UserError(msg)
+    return name
+
+
+def _known_models(connection: Connection, pattern: str) -> Iterable[str]:
+    """The models of a name, or of a pattern with `*`, whatever their capitals."""
+    rows = connection.execute(
+        "select distinct model from core.usage where model is not null order by model"
+    ).fetchall()
+    known = [model for (model,) in rows]
+    like = [one for one in known if fnmatchcase(one.lower(), pattern.lower())]
+    if not like:
+        guess = did_you_mean(pattern, known)
+        msg = (
+            f"no call was made to a model {pattern}.{guess} A part of a name is"
+            f" written with stars: --model '*{pattern.strip('*')}*'."
+        )
+        raise UserError(msg)
+    return like
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
