@@ -9,9 +9,10 @@ Seen:    nothing real; Q's tables as its own source has them, Kiro's as other re
          of sess_*/messages.jsonl.
 Trap:    a row holds only the end of a conversation: what is trimmed from it stays
          here, and so does one that the next one in its directory overwrote. Other
-         tables hold secrets. A .chat is the whole conversation once more. One may lie
-         in the database and as a session; the user's half is then known by its second
-         and its text. Usage is in credits: none is a dollar, nor a token.
+         tables hold secrets. A .chat is the whole conversation once more, and so are
+         executions without actions. One may lie in the database and as a session; the
+         user's half is then known by its second and its text. Usage is in credits: none
+         is a dollar, nor a token.
 Missing: tokens: none in databases, 0 in sessions as far as anybody saw; how full the
          context was is no usage. The model of a turn is that which its session has
          now. What was trimmed before the first load is only in `transcript`, which is
@@ -23,7 +24,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from agentlake.adapters.kiro import database, ide, sessions
+from agentlake.adapters.kiro import database, executions, ide, lines, sessions
 from agentlake.adapters.sdk.contract import (
     Health,
     Keyed,
@@ -72,12 +73,12 @@ _FILE = re.compile(
       (?P<database>data\.sqlite3)
     | sessions/cli/(?P<line>[^/]+)\.jsonl
     | sessions/cli/(?P<document>[^/]+)\.json
-    | sessions/[^/]+/sess_(?P<ide_line>[^/]+)/messages\.jsonl
-    | sessions/[^/]+/sess_(?P<about>[^/]+)/session\.json
-    | kiro\.kiroagent/[0-9a-f]{32}/(?P<chat>[^/]+)\.chat
+    | sessions/[^/]+/(?:sess_)?(?P<ide_line>[^/]+)/messages\.jsonl
+    | sessions/[^/]+/(?:sess_)?(?P<about>[^/]+)/session\.json
+    | kiro\.kiroagent/[^/.]{32}/(?P<chat>[^/]+)\.chat
     | kiro\.kiroagent/workspace-sessions/[^/]+/
       (?!sessions\.json)(?P<session>[^/]+)\.json
-    | kiro\.kiroagent/[0-9a-f]{32}/(?:[^/.]+/)?(?P<execution>[^/.]+)
+    | kiro\.kiroagent/[^/.]{32}/(?:[^/.]+/)?(?P<execution>[^/.]+)
     )""",
     re.VERBOSE | re.DOTALL,
 )
@@ -86,7 +87,7 @@ _DOCUMENTS = {
     "about": ide.about,
     "chat": ide.chat,
     "session": ide.session,
-    "execution": ide.execution,
+    "execution": executions.explode,
 }
 
 
@@ -138,7 +139,7 @@ def parse(record: Record) -> Iterable[Fact | Reject]:
         case "document":
             return sessions.document(record)
         case "ide_line":
-            return ide.line(name, record)
+            return lines.line(name, record)
         case _:
             return ide.facts(record)
 

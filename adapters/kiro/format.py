@@ -229,101 +229,6 @@ class Head(msgspec.Struct, frozen=True, gc=False):
     """What of the document could not be understood."""
 
 
-# The IDE
-
-
-class Message(msgspec.Struct, frozen=True, gc=False):
-    """A message of a chat or of a session's history."""
-
-    id: str | None = None
-    role: str | None = None
-    content: Any = None
-
-
-class ChatMeta(msgspec.Struct, frozen=True, gc=False, rename="camel"):
-    """What a chat says of itself."""
-
-    model_id: str | None = None
-    workflow_id: str | None = None
-    start_time: Time = None
-
-
-class Chat(msgspec.Struct, frozen=True, gc=False, rename="camel"):
-    """A whole conversation as it was at one execution."""
-
-    execution_id: str | None = None
-    chat: list[Message] = []
-    metadata: ChatMeta = ChatMeta()
-
-
-class Turned(msgspec.Struct, frozen=True, gc=False, rename="camel"):
-    """An entry of a session's history."""
-
-    message: Message | None = None
-    execution_id: str | None = None
-
-
-class IdeSession(msgspec.Struct, frozen=True, gc=False, rename="camel"):
-    """A session of a workspace; in the newest layout only what is said of it."""
-
-    session_id: str | None = None
-    title: str | None = None
-    workspace_directory: str | None = None
-    workspace_paths: list[str] = []
-    selected_model: str | None = None
-    created_at: Time = None
-    history: list[Turned] = []
-
-
-class Action(msgspec.Struct, frozen=True, gc=False, rename="camel"):
-    """What the agent did in an execution."""
-
-    action_id: str | None = None
-    action_type: str | None = None
-    input: Any = None
-    output: Any = None
-    emitted_at: Time = None
-
-
-class Execution(msgspec.Struct, frozen=True, gc=False, rename="camel"):
-    """One execution; a file with `executions` is only a list of them."""
-
-    execution_id: str | None = None
-    chat_session_id: str | None = None
-    start_time: Time = None
-    actions: list[Action] = []
-
-
-class Summed(msgspec.Struct, frozen=True, gc=False):
-    """What one prompt of a turn cost, in credits."""
-
-    usage: Credits | None = None
-
-
-class Payload(msgspec.Struct, frozen=True, gc=False, rename="camel"):
-    """What a line of the newest layout is about."""
-
-    type: str | None = None
-    turn_id: str | None = None
-    content: Any = None
-    text: str | None = None
-    tool_call_id: str | None = None
-    name: str | None = None
-    tool_name: str | None = None
-    input: Any = None
-    output: Any = None
-    status: str | None = None
-    prompt_turn_summaries: list[Summed] = []
-
-
-class IdeLine(msgspec.Struct, frozen=True, gc=False):
-    """A line of the newest layout."""
-
-    id: str | None = None
-    timestamp: Time = None
-    payload: Payload | None = None
-
-
 ROW, CONVERSATION, ENTRY = Decoder(Row), Decoder(Conversation), Decoder(Entry)
 LINE, COMPANION, TURN, HEAD = (
     Decoder(Line),
@@ -331,5 +236,3 @@ LINE, COMPANION, TURN, HEAD = (
     Decoder(Turn),
     Decoder(Head),
 )
-CHAT, IDE_SESSION, EXECUTION = Decoder(Chat), Decoder(IdeSession), Decoder(Execution)
-IDE_LINE = Decoder(IdeLine)

@@ -1,68 +1,37 @@
-"""The IDE: chats, sessions of workspaces, executions, and the layout that came after.
+"""The IDE: chats, sessions of workspaces, and what is said of the newest sessions.
 
-A chat is a snapshot of a whole conversation, so its messages are named by what they
-say: the same ones in the next snapshot are the same messages.
+A chat is a snapshot of a whole conversation, and so is what some executions hold: so
+messages are named by what they say. The same ones elsewhere are the same messages.
 """
 
-from collections import Counter
 from collections.abc import Iterator
-from hashlib import sha256
-from typing import Any, TypeAlias
 
 import msgspec
 
-from agentlake.adapters.kiro.format import (
+from agentlake.adapters.kiro.executions import action, asked_for, cost
+from agentlake.adapters.kiro.format import Head
+from agentlake.adapters.kiro.ide_format import (
     CHAT,
-    EXECUTION,
-    IDE_LINE,
     IDE_SESSION,
-    Action,
-    Head,
+    SPOKEN,
     IdeSession,
-    Payload,
-    Time,
+    Spoken,
 )
-from agentlake.adapters.kiro.talk import Facts, Say, head_facts
+from agentlake.adapters.kiro.talk import (
+    KINDS,
+    Facts,
+    Names,
+    Say,
+    head_facts,
+    model_of,
+    role_of,
+    typed,
+    words,
+)
 from agentlake.adapters.sdk.contract import Keyed, Record, Reject
-from agentlake.adapters.sdk.decode import Decoder, encode, untyped
-from agentlake.adapters.sdk.values import json_text, moment
+from agentlake.adapters.sdk.decode import encode, untyped
+from agentlake.adapters.sdk.values import moment
 from agentlake.models.link import Link
-from agentlake.models.usage import Usage
-
-Json: TypeAlias = dict[str, Any]
-
-SYSTEM = ("# System Prompt", "# Identity", "<identity>", "## Included Rules")
-"""How a message begins that no person wrote, although it is said to be one's."""
-_ROLES = {
-    "human": "user",
-    "user": "user",
-    "bot": "assistant",
-    "assistant": "assistant",
-    "tool": "tool",
-}
-_KINDS = {"user": "prompt", "assistant": "response", "tool": "tool_result"}
-_PER_SECOND = 100
-"""Places: one execution's actions come after those of the ones before."""
-_SAYS = ("say", "model")
-"""Actions whose output is what the agent said; any other is a tool's."""
-
-
-class Spoken(msgspec.Struct, frozen=True, gc=False):
-    """A record of a document: what is said of the session, a message, or an action."""
-
-    head: Head | None = None
-    session_id: str = ""
-    name: str = ""
-    role: str = ""
-    text: str | None = None
-    at: Time = None
-    model: str | None = None
-    action: Action | None = None
-    execution: str | None = None
-    reasons: list[str] = []
-
-
-_spoken = Decoder(Spoken)
 
 
 def chat(name: str, data: bytes) -> Iterator[Keyed]:
@@ -72,22 +41,21 @@ def chat(name: str, data: bytes) -> Iterator[Keyed]:
     session_id = meta.workflow_id or told.execution_id or name
     head = Head(session_id, created_at=meta.start_time, model=meta.model_id)
     yield _record("session", Spoken(head=head))
-    times: Counter[str] = Counter()
+    names = Names()
     for one in told.chat:
-        role, text = _ROLES.get(one.role or "", "system"), _text(one.content)
-        if not text or text.lstrip().startswith(SYSTEM):
+        role, text = role_of(one.role), typed(words(one.content))
+        if not text:
             continue
-        digest = sha256(f"{role}|{text}".encode()).hexdigest()[:16]
-        times[digest] += 1
+        name = names.next(role, text)
         spoken = Spoken(
             session_id=session_id,
-            name=f"{session_id}:{digest}.{times[digest]}",
+            name=f"{session_id}:{name}",
             role=role,
             text=text,
             at=meta.start_time,
             model=meta.model_id if role == "assistant" else None,
         )
-        yield _record(f"messages/{digest}.{times[digest]}", spoken)
+        yield _record(f"messages/{name}", spoken)
     yield from _damaged(rejects)
 
 
@@ -99,21 +67,20 @@ def session(name: str, data: bytes) -> Iterator[Keyed]:
     told, rejects = IDE_SESSION.decode(data)
     session_id = told.session_id or name
     yield _record("session", Spoken(head=_head(session_id, told)))
-    for index, one in enumerate(told.history):
+    names = Names()
+    for one in told.history:
         if one.execution_id:
             link = Spoken(session_id=session_id, execution=one.execution_id)
             yield _record(f"executions/{one.execution_id}", link)
-        text = _text(one.message.content) if one.message else None
-        if one.message is None or not text or text.lstrip().startswith(SYSTEM):
+        text = typed(words(one.message.content)) if one.message else None
+        if one.message is None or not text:
             continue
-        own = one.message.id or str(index)
+        role = role_of(one.message.role)
+        name = names.next(role, text)
         spoken = Spoken(
-            session_id=session_id,
-            name=f"{session_id}:{own}",
-            role=_ROLES.get(one.message.role or "", "system"),
-            text=text,
+            session_id=session_id, name=f"{session_id}:{name}", role=role, text=text
         )
-        yield _record(f"messages/{own}", spoken)
+        yield _record(f"messages/{name}", spoken)
     yield from _damaged(rejects)
 
 
@@ -127,39 +94,14 @@ def _head(session_id: str, told: IdeSession) -> Head:
     )
 
 
-def execution(name: str, data: bytes) -> Iterator[Keyed]:
-    """What the agent did and said in one execution. Raises Unreadable.
-
-    Other files without an extension lie there too, lists of executions among them.
-    """
-    if not data.lstrip().startswith(b"{"):
-        return
-    about = untyped(data)
-    if "executions" in about or "actions" not in about:
-        return
-    told, rejects = EXECUTION.decode(data)
-    own = told.execution_id or name
-    began = moment(told.start_time)
-    first = int(began.timestamp() * _PER_SECOND) if began else 0
-    for index, action in enumerate(told.actions):
-        key = action.action_id or str(index)
-        spoken = Spoken(
-            session_id=told.chat_session_id or own,
-            name=f"{own}:{key}",
-            at=action.emitted_at or told.start_time,
-            action=action,
-        )
-        yield Keyed(f"actions/{key}", encode(spoken), first + index)
-    yield from _damaged(rejects)
-
-
 def about(session_id: str, data: bytes) -> Iterator[Keyed]:
     """What session.json says of the session beside it. Raises Unreadable."""
     told, rejects = IDE_SESSION.decode(data)
-    model = untyped(data).get("modelId")
     head = _head(session_id, told)
     head = msgspec.structs.replace(
-        head, model=model if isinstance(model, str) else None
+        head,
+        created_at=told.created_at or told.last_modified_at,
+        model=model_of(untyped(data)),
     )
     yield _record("session", Spoken(head=head))
     yield from _damaged(rejects)
@@ -176,11 +118,13 @@ def _damaged(rejects: list[Reject]) -> Iterator[Keyed]:
 
 def facts(record: Record) -> Facts:
     """The facts of a record of a document."""
-    it, rejects = _spoken.decode(record.data)
+    it, rejects = SPOKEN.decode(record.data)
     if it.head:
         yield from head_facts(it.head)
     elif it.action:
-        yield from _action(it, it.action)
+        yield from action(it, it.action)
+    elif it.credits is not None:
+        yield from cost(it)
     elif it.execution:
         yield Link(
             session_id=it.execution,
@@ -189,65 +133,9 @@ def facts(record: Record) -> Facts:
         )
     elif it.name:
         say = Say(it.session_id, it.name, moment(it.at))
-        yield from say.message(it.role, _KINDS.get(it.role, "meta"), it.model)
-        yield say.text(it.text)
+        yield from say.message(it.role, KINDS.get(it.role, "meta"), it.model)
+        if it.text:
+            yield say.text(it.text)
+        yield from asked_for(say, it)
     yield from map(Reject, it.reasons)
     yield from rejects
-
-
-def _action(it: Spoken, action: Action) -> Facts:
-    say = Say(it.session_id, it.name, moment(it.at))
-    yield from say.message("assistant", "response")
-    if action.action_type in _SAYS:
-        yield say.text(_text(action.output))
-        return
-    yield from say.call(it.name, action.action_type, action.input)
-    if action.output is not None:
-        yield from say.result(it.name, json_text(action.output), None)
-
-
-def line(session_id: str, record: Record) -> Facts:
-    """A line of messages.jsonl."""
-    told, rejects = IDE_LINE.decode(record.data)
-    it = told.payload or Payload()
-    name = f"{session_id}:{told.id or record.key}"
-    say = Say(session_id, name, moment(told.timestamp))
-    match it.type:
-        case "user" | "assistant" as role:
-            yield from say.message(role, _KINDS[role])
-            yield say.text(it.text or _text(it.content))
-        case "tool_call":
-            yield from say.message("assistant", "response")
-            yield from say.call(it.tool_call_id, it.name or it.tool_name, it.input)
-        case "tool_result":
-            yield from say.message("tool", "tool_result")
-            said = it.output if it.content is None else it.content
-            text = said if isinstance(said, str) else json_text(said)
-            yield from say.result(it.tool_call_id, text, it.status)
-        case "usage_summary":
-            values = [one.usage for one in it.prompt_turn_summaries]
-            credits = [one for one in values if one is not None]
-            if credits:
-                yield Usage(
-                    session_id=session_id,
-                    usage_key=f"{session_id}/{it.turn_id or told.id or record.key}",
-                    called_at=moment(told.timestamp),
-                    granularity="turn",
-                    unit="credits",
-                    amount=sum(credits),
-                )
-    yield from rejects
-
-
-def _text(content: Any) -> str | None:
-    """The texts of a content: bare, in an object, or in a list."""
-    match content:
-        case str():
-            return content
-        case {"text": str(text)} | {"message": str(text)} | {"content": str(text)}:
-            return text
-        case list():
-            texts = [one for item in content if (one := _text(item))]
-            return "\n".join(texts) if texts else None
-        case _:
-            return None

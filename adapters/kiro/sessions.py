@@ -85,7 +85,7 @@ def _turn(head: Head) -> Facts:
         if one.value is not None and (one.unit or "credit").startswith("credit")
     ]
     at = moment(turn.end_timestamp)
-    if values:
+    if sum(values):
         yield Usage(
             session_id=head.session_id,
             usage_key=f"{name}/credits",

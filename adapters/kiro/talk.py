@@ -4,10 +4,12 @@ A conversation may lie in two stores that name the user's half differently. So t
 is named by what is the same in both: its call, or its text and the second it was said.
 """
 
-from collections.abc import Iterator
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from hashlib import sha256
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from agentlake.adapters.kiro.format import Head
 from agentlake.adapters.sdk.contract import Reject
@@ -18,8 +20,110 @@ from agentlake.models.message import Message
 from agentlake.models.session import Session
 from agentlake.models.tool_call import ToolCall
 from agentlake.models.tool_result import ToolResult
+from agentlake.models.turn import Turn
 
 Facts: TypeAlias = Iterator[Fact | Reject]
+
+KINDS = {"user": "prompt", "assistant": "response", "tool": "tool_result"}
+_ROLES = {
+    "human": "user",
+    "user": "user",
+    "prompt": "user",
+    "bot": "assistant",
+    "assistant": "assistant",
+    "ai": "assistant",
+    "model": "assistant",
+    "response": "assistant",
+    "tool": "tool",
+}
+_SYSTEM = (
+    "# System Prompt",
+    "# Identity",
+    "<identity>",
+    "## Included Rules",
+    "You are operating in a workspace",
+)
+"""How a message begins that no person wrote, although it is said to be one's."""
+_CANNED = "I will follow these instructions."
+"""What no model answered to that."""
+_WRAPPED = re.compile(
+    r"\s*<kiro-ide-message>(.*?)(?:</kiro-ide-message>\s*|\Z)", re.DOTALL
+)
+_WORDS = ("content", "text", "message", "value", "parts", "entries")
+_NO_MODELS = ("agent", "auto", "qdev", "")
+
+
+def role_of(role: Any) -> str:
+    """Whose words they are."""
+    return _ROLES.get(role.lower(), "system") if isinstance(role, str) else "system"
+
+
+def words(content: Any) -> str | None:
+    """The texts of a content: bare, in an object, or in a list."""
+    match content:
+        case str():
+            return content
+        case list():
+            return "\n".join(filter(None, map(words, content))) or None
+        case dict():
+            return next(filter(None, (words(content.get(it)) for it in _WORDS)), None)
+        case _:
+            return None
+
+
+def typed(text: str | None) -> str | None:
+    """A text that somebody said: not the program's own, and not in its tags."""
+    if not text or text.lstrip().startswith(_SYSTEM) or text.strip() == _CANNED:
+        return None
+    found = _WRAPPED.fullmatch(text)
+    return (found[1].strip() if found else text) or None
+
+
+def model_of(about: Any) -> str | None:
+    """The model that a document names; the product's own names for none are none."""
+    known = about if isinstance(about, dict) else {}
+    for place in (known, known.get("metadata")):
+        for name in ("modelId", "modelID", "modelName", "model"):
+            it = place.get(name) if isinstance(place, dict) else None
+            if isinstance(it, dict):
+                it = it.get("id") or it.get("name")
+            if isinstance(it, str) and it.lower() not in _NO_MODELS:
+                return it
+    return None
+
+
+class Counted(Protocol):
+    """A part of what something cost."""
+
+    @property
+    def usage(self) -> float | None:
+        """How much."""
+
+    @property
+    def unit(self) -> str | None:
+        """Of what."""
+
+
+def credits_in(parts: Iterable[Counted]) -> float:
+    """The credits among these; what has no unit is credits."""
+    return sum(
+        one.usage
+        for one in parts
+        if one.usage and (one.unit or "credit").lower().startswith("credit")
+    )
+
+
+class Names:
+    """Names of messages by what they say, with the number of times it was said."""
+
+    def __init__(self) -> None:
+        self._times: Counter[str] = Counter()
+
+    def next(self, role: str, text: str) -> str:
+        """The name of the next message that says this."""
+        digest = sha256(f"{role}|{text}".encode()).hexdigest()[:16]
+        self._times[digest] += 1
+        return f"{digest}.{self._times[digest]}"
 
 
 class Say:
@@ -127,3 +231,10 @@ def head_facts(head: Head) -> Facts:
         cwd=head.cwd or None,
         started_at=moment(head.created_at),
     )
+    if head.model and head.created_at:
+        yield Turn(
+            session_id=head.session_id,
+            kind="context",
+            model=head.model,
+            began_at=moment(head.created_at),
+        )

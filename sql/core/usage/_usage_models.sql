@@ -250,5 +250,5 @@ left join
     and by_time.session_id = needing.session_id
     and by_time.called_at = needing.called_at
     and needing.kind = 'call'
-    and needing.granularity = 'call'
+    and needing.granularity <> 'session'
     and needing.model is null
