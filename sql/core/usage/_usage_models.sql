@@ -10,8 +10,8 @@ why     The first of these that has one:
         turn    the last setting of its own turn before it, else the newest one of it;
         above   where no way in a tree leads to one, the last before it in its stream;
         stream  the last setting before it in its stream, else the first after it;
-        time    of a single call in a format that keeps its settings in files beside
-                the calls: a change is written before a call or right after it began,
+        time    of a call or a turn in a format that keeps its settings in files beside
+                them: a change is written before a call or right after it began,
                 so one that comes before the next call holds, else the first after.
         A tier holds in its stream until another is named, on copied parts too.
 */
