@@ -43,7 +43,7 @@ fmt: $(READY)  ## format and repair what can be repaired
 accept: $(READY)  ## rewrite golden facts and the graph of models (NAME=codex: only those); read the diff
 	@AGENTLAKE_ACCEPT=1 $(BIN)/pytest -q $(if $(NAME),-k "$(NAME)") $(ARGS)
 pages: $(READY)  ## make the pages of the docs that come from the code
-	@$(BIN)/python docs/pages.py
+	@$(BIN)/python docs/pages.py && $(BIN)/python docs/chain.py
 docs: $(READY)  ## build the docs site into build/site; a broken link fails
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict $(ARGS)
 second-opinion: build/second-opinion/ready  ## compare every rate with litellm's table; what is not judged fails

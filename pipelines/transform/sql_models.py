@@ -33,7 +33,7 @@ _QUESTION = re.compile(
 LAYERS = ("core", "marts")
 _REMEMBERED = "models"  # in meta.settings
 QUOTES, RECORDS = "meta.price_quotes", "core._usage_records"
-MADE_FROM = {QUOTES: RECORDS}
+MADE_FROM = {QUOTES: RECORDS, "meta.price_offers": RECORDS}
 """Tables that Python makes, and the model from which it makes them."""
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from agentlake.adapters.registry import BUILT_IN
+from agentlake.pipelines.transform.sql_models import models
 
 pytestmark = pytest.mark.slow
 
@@ -38,6 +39,13 @@ def warehouse(pages, tmp_path_factory):
 def test_a_page_that_is_made_from_the_code_is_current(name, pages):
     made = getattr(pages, name.removeprefix("../").lower())()
     assert (DOCS / f"{name}.md").read_text() == made, "run `make pages`"
+
+
+def test_the_picture_of_the_models_is_current():
+    chain = module(DOCS / "chain.py")
+    assert chain.PICTURE.read_text() == chain.picture(), "run `make pages`"
+    lanes = {chain.lane_of(model) for model in models().values()}
+    assert lanes == set(chain.LANES)
 
 
 def test_twenty_queries_find_something(pages, warehouse):
