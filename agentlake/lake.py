@@ -102,6 +102,23 @@ SCHEMAS: dict[str, pl.Schema] = {
             **_PAID,
         }
     ),
+    "reported_difference": pl.Schema(
+        {
+            "source": _TEXT,
+            "session_id": _TEXT,
+            "model": _TEXT,
+            "counter": _TEXT,
+            "last_called_at": _MOMENT,
+            "reported_cost_usd": _USD,
+            "cost_usd": _USD,
+            "difference_usd": _USD,
+            "reported_prompt_tokens": _COUNT,
+            "prompt_tokens": _COUNT,
+            "reported_output_tokens": _COUNT,
+            "output_tokens": _COUNT,
+            "because": _TEXT,
+        }
+    ),
     "session_summary": pl.Schema(
         {
             "source": _TEXT,
@@ -324,6 +341,15 @@ class Lake:
         reported is in `reported_only_usd`, and `unknown_cost_calls` have nothing.
         """
         return self._mart("project_usage")
+
+    def reported_difference(self) -> pl.DataFrame:
+        """One row per source, session_id, model and counter that an agent itself told.
+
+        `reported_cost_usd`, `reported_prompt_tokens` and `reported_output_tokens` are
+        its own; `cost_usd`, `prompt_tokens` and `output_tokens` ours, until
+        `last_called_at` (UTC); `difference_usd` is what theirs is more, `because` why.
+        """
+        return self._mart("reported_difference")
 
     def session_summary(self) -> pl.DataFrame:
         """One row per source and session_id, newest first, its subagents included.

@@ -15,6 +15,7 @@ from agentlake.models.fact import Fact
 from agentlake.models.gone import Gone
 from agentlake.models.link import Link
 from agentlake.models.message import Message
+from agentlake.models.reported_total import ReportedTotal
 from agentlake.models.session import Session
 from agentlake.models.tool_call import ToolCall
 from agentlake.models.tool_result import Spill, ToolResult
@@ -32,6 +33,7 @@ FACTS: tuple[type[Fact], ...] = (
     Turn,
     Compaction,
     Link,
+    ReportedTotal,
     Gone,
 )
 

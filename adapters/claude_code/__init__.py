@@ -10,7 +10,8 @@ Trap:    a reply is one row per content block; each repeats the usage, and early
          hold a placeholder. Resume, branch and side question copy rows to other
          files, ids kept. Every copy is given; core takes the largest output per id.
          The folder name does not decode to the cwd; `type` stands late in the line.
-         toolUseResult, cost-state and api-request rows repeat usage: never booked.
+         toolUseResult, cost-state and api-request rows repeat usage: never booked;
+         cost-state is kept to compare with (marts.reported_difference).
 Missing: side calls (titles, web search and fetch), failed retries, the final output
          count of streams up to 2.0 and in 2.1.9 - 2.1.21: they never reach the disk.
          Desktop from the Windows store: name its folder in the settings.
@@ -74,6 +75,7 @@ _FILE = re.compile(
 FACTS: dict[str, Callable[[Row, At], Facts]] = {
     "assistant": rows.assistant,
     "attachment": rows.attachment,
+    "cost-state": rows.cost_state,
     "progress": rows.progress,
     "system": rows.system,
     "user": rows.user,

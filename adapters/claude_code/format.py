@@ -83,6 +83,17 @@ class MessageUsage(Tokens, frozen=True, gc=False):
     iterations: list[Iteration] | None = None
 
 
+class ModelTotal(msgspec.Struct, frozen=True, gc=False, rename="camel"):
+    """What the program itself counted of one model, in a `cost-state`."""
+
+    input_tokens: Count | None = None
+    output_tokens: Count | None = None
+    cache_read_input_tokens: Count | None = None
+    cache_creation_input_tokens: Count | None = None
+    web_search_requests: Count | None = None
+    cost_usd: Usd | None = msgspec.field(name="costUSD", default=None)
+
+
 class Body(msgspec.Struct, frozen=True, gc=False):
     """The `message` of a row, in the shape of the Anthropic API."""
 
@@ -168,6 +179,7 @@ class Row(msgspec.Struct, frozen=True, gc=False, rename="camel"):
     uuid: str | None = None
     timestamp: datetime | None = None
     cost_usd: Usd | None = msgspec.field(name="costUSD", default=None)
+    model_usage: dict[str, ModelTotal] | None = None
     tool_use_result: ToolUseResult | str | list[msgspec.Raw] | None = None
     origin: Origin | None = None
     entrypoint: str | None = None
@@ -215,7 +227,7 @@ IGNORED = frozenset(
     attribution-snapshot content-replacement file-history-delta file-history-snapshot
     relocated teleported-from worktree-state
 
-    api-request api-request-blob api-request-shape cost-state
+    api-request api-request-blob api-request-shape
 
     atis-latch bridge-session data-flow-records frame-link isolation-latch observer-ref
     result started tools-used

@@ -6,6 +6,7 @@ from agentlake.adapters.claude_code import facts, rules
 from agentlake.adapters.claude_code.facts import At, Facts
 from agentlake.adapters.claude_code.format import SIDE_FILE, Body, Iteration, Part, Row
 from agentlake.adapters.sdk.drift import unknown
+from agentlake.models.reported_total import ReportedTotal
 from agentlake.models.session import Session
 from agentlake.models.tool_result import ToolResult
 
@@ -44,6 +45,23 @@ def _extra_requests(row: Row, at: At, body: Body, loop: list[Iteration]) -> Fact
         inner = replace(inner, inference_geo=inner.inference_geo or where)
         usage = facts.usage(row, at, inner, model)
         yield replace(usage, call_part=f"{part}:{index}")
+
+
+def cost_state(row: Row, at: At) -> Facts:
+    """What the program counted of the session so far, by model: to compare with."""
+    for model, total in (row.model_usage or {}).items():
+        yield ReportedTotal(
+            session_id=at.session_id,
+            counter="cost_state",
+            model=model,
+            reported_at=row.timestamp,
+            input_tokens=total.input_tokens,
+            cache_read_tokens=total.cache_read_input_tokens,
+            cache_write_tokens=total.cache_creation_input_tokens,
+            output_tokens=total.output_tokens,
+            web_search_requests=total.web_search_requests,
+            reported_cost_usd=total.cost_usd,
+        )
 
 
 def user(row: Row, at: At) -> Facts:

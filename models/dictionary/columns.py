@@ -182,6 +182,11 @@ NUMBERS = {
     "sessions": Entry("Number of sessions."),
     "messages": Entry("Number of messages of its own."),
     "tool_calls": Entry("Number of calls of tools."),
+    "difference_usd": Entry("How much more the agent told than we calculate."),
+    "reported_prompt_tokens": Entry("The prompts by the agent's own count."),
+    "prompt_tokens": Entry("The prompts: input, cache reads and cache writes."),
+    "reported_output_tokens": Entry("The answers by the agent's own count."),
+    "reported_at": Entry("When the agent wrote its total down."),
     "unpriced_calls": Entry("Rows without a cost of ours: no price, or only bounds."),
     "assumed_cost_usd": Entry("The part of the cost that rests on an assumption."),
     "reported_only_usd": Entry(

@@ -1,0 +1,175 @@
+/*
+One row per session, model and counter of which the agent itself told a cost or a total, with ours beside it.
+
+grain   source, session_id, model, counter
+columns counter (calls | cost_state | running_total)  Which of the agent's counters it is: its calls' costs, or an account of its own.
+        because  Why the two differ, as far as it is known.
+why     Theirs and ours are never mixed; where both know a cost they should be equal to the cent. A total of the agent's own holds
+        what never reaches the disk (titles, summaries, side calls of searches, retries), so ours is less.
+*/
+with
+    of_calls as (
+        select
+            source,
+            session_id,
+            model,
+            'calls' as counter,
+            max(called_at) as last_called_at,
+            sum(reported_cost_usd) as reported_cost_usd,
+            sum(cost_usd) as cost_usd,
+            bool_or(cost_usd is null) as has_unpriced,
+            bool_or(is_estimated) as is_estimated,
+            string_agg(distinct price_assumptions, ', ') as price_assumptions
+        from core.usage
+        where reported_cost_usd is not null and unit = 'tokens'
+        group by all
+    ),
+    ours as (
+        select
+            usage.source,
+            usage.session_id,
+            usage.model,
+            max(usage.called_at) as last_called_at,
+            sum(usage.cost_usd) as cost_usd,
+            bool_or(usage.cost_usd is null) as has_unpriced,
+            string_agg(distinct usage.price_assumptions, ', ') as price_assumptions,
+            sum(prompt_of(usage)) as prompt_tokens,
+            sum(usage.output_tokens) as output_tokens
+        from core.usage as usage
+        where usage.unit = 'tokens'
+        group by usage.source, usage.session_id, usage.model
+    ),
+    accounts as (
+        select
+            usage.source,
+            usage.session_id,
+            usage.model,
+            usage.counter,
+            arg_max(usage.reported_cost_usd, usage.output_tokens) as reported_cost_usd,
+            arg_max(prompt_of(usage), usage.output_tokens) as reported_prompt_tokens,
+            max(usage.output_tokens) as reported_output_tokens
+        from staging.reported_totals as usage
+        group by usage.source, usage.session_id, usage.model, usage.counter
+    ),
+    running as (
+        select
+            source,
+            session_id,
+            arg_max(
+                coalesce(total_input_tokens, 0)
+                + coalesce(total_cache_read_tokens, 0)
+                + coalesce(total_cache_write_tokens, 0),
+                place_of(generation, seq)
+            ) as reported_prompt_tokens,
+            arg_max(
+                total_output_tokens, place_of(generation, seq)
+            ) as reported_output_tokens
+        from staging.usage
+        where kind = 'counter' and total_output_tokens is not null
+        group by all
+    ),
+    sums as (
+        select
+            source,
+            session_id,
+            max(last_called_at) as last_called_at,
+            sum(prompt_tokens) as prompt_tokens,
+            sum(output_tokens) as output_tokens
+        from ours
+        group by all
+    ),
+    compared as (
+        select *
+        from of_calls
+        union all by name
+        select
+            accounts.source,
+            accounts.session_id,
+            accounts.model,
+            accounts.counter,
+            ours.last_called_at,
+            accounts.reported_cost_usd,
+            ours.cost_usd,
+            ours.has_unpriced,
+            ours.price_assumptions,
+            accounts.reported_prompt_tokens,
+            coalesce(ours.prompt_tokens, 0) as prompt_tokens,
+            accounts.reported_output_tokens,
+            coalesce(ours.output_tokens, 0) as output_tokens
+        from accounts
+        left join
+            ours
+            on ours.source = accounts.source
+            and ours.session_id = accounts.session_id
+            and ours.model is not distinct from accounts.model
+        union all by name
+        select
+            running.source,
+            running.session_id,
+            null as model,
+            'running_total' as counter,
+            sums.last_called_at,
+            running.reported_prompt_tokens,
+            sums.prompt_tokens,
+            running.reported_output_tokens,
+            sums.output_tokens
+        from running
+        inner join
+            sums
+            on sums.source = running.source
+            and sums.session_id = running.session_id
+    )
+
+select
+    compared.source,
+    compared.session_id,
+    compared.model,
+    compared.counter,
+    compared.last_called_at,
+    cast(compared.reported_cost_usd as decimal(18, 6)) as reported_cost_usd,
+    cast(compared.cost_usd as decimal(18, 6)) as cost_usd,
+    cast(
+        compared.reported_cost_usd - compared.cost_usd as decimal(18, 6)
+    ) as difference_usd,
+    cast(compared.reported_prompt_tokens as bigint) as reported_prompt_tokens,
+    cast(compared.prompt_tokens as bigint) as prompt_tokens,
+    cast(compared.reported_output_tokens as bigint) as reported_output_tokens,
+    cast(compared.output_tokens as bigint) as output_tokens,
+    case
+        when
+            coalesce(
+                abs(compared.reported_cost_usd - compared.cost_usd) < 0.005,
+                compared.reported_cost_usd is null
+            )
+            and coalesce(compared.reported_output_tokens, 0)
+            = coalesce(compared.output_tokens, 0)
+            and coalesce(compared.reported_prompt_tokens, 0)
+            = coalesce(compared.prompt_tokens, 0)
+        then 'equal'
+        when sessions.relation <> 'main' and compared.counter = 'running_total'
+        then 'the total goes on from that of its parent'
+        when
+            compared.reported_output_tokens > compared.output_tokens
+            or compared.reported_prompt_tokens > compared.prompt_tokens
+        then 'calls that are not on disk: titles, summaries, searches, retries'
+        when
+            compared.reported_output_tokens < compared.output_tokens
+            or compared.reported_prompt_tokens < compared.prompt_tokens
+        then 'the counter began anew, or does not count all'
+        when compared.has_unpriced
+        then 'we know no price of some calls'
+        when compared.price_assumptions is not null
+        then 'our price rests on an assumption: ' || compared.price_assumptions
+        when compared.is_estimated
+        then 'the agent gives less than the whole'
+        else 'another price list than ours'
+    end as because
+from compared
+left join
+    core.sessions as sessions
+    on sessions.source = compared.source
+    and sessions.session_id = compared.session_id
+order by
+    abs(compared.reported_cost_usd - compared.cost_usd) desc nulls last,
+    compared.source asc,
+    compared.session_id asc
