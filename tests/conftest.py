@@ -78,6 +78,16 @@ def fresh(tmp_path, capsys):
 
 
 @pytest.fixture
+def terminal(fresh, loaded_folder, monkeypatch):
+    """The calls above, loaded; the warehouse is its own, the home everybody's."""
+    monkeypatch.setenv("COLUMNS", "200")
+    like(loaded_folder / "lake.duckdb", fresh.warehouse)
+    fresh.home = loaded_folder / "me"
+    fresh.environ["HOME"] = str(fresh.home)
+    return fresh
+
+
+@pytest.fixture
 def own(fresh, empty_warehouse, monkeypatch):
     """The calls above, loaded from a home that may be written to."""
     monkeypatch.setenv("COLUMNS", "200")

@@ -11,6 +11,7 @@ from pathlib import Path
 from agentlake.adapters.registry import added
 from agentlake.adapters.sdk.contract import Stream
 from agentlake.errors import UserError
+from agentlake.pipelines.cli.first_answer import print_first_answer
 from agentlake.pipelines.cli.places import places
 from agentlake.pipelines.cli.table import Column, count, is_bold, render, size
 from agentlake.pipelines.cli.width import clean
@@ -35,6 +36,7 @@ _LEFT_OUT = (
 def run(args: Namespace, settings: Settings, environ: Mapping[str, str]) -> int:
     """Load, print, and tell by the exit code whether something needs a look."""
     progress = Progress(wanted=not args.quiet and sys.stderr.isatty())
+    is_first = not settings.warehouse.exists()
     try:
         result = sync(
             settings,
@@ -51,6 +53,8 @@ def run(args: Namespace, settings: Settings, environ: Mapping[str, str]) -> int:
     elif not args.quiet:
         print(as_table(result.report.sources.values(), settings.home))
         print_summary(result)
+        if is_first:
+            print_first_answer(settings)
     print_deferred(result.report)
     print_led_out(result.report)
     print_left_out(result.report)

@@ -263,6 +263,11 @@ def _formats(parser: ArgumentParser) -> _MutuallyExclusiveGroup:
             const=name,
             help=f"the same as --format {name}",
         )
+    parser.add_argument(
+        "--csv-safe",
+        action="store_true",
+        help="with --csv: an apostrophe before what a spreadsheet would run",
+    )
     return shape
 
 

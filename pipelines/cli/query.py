@@ -6,7 +6,7 @@ and need no time zone library.
 
 import csv
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import chain
 from typing import Any
@@ -14,10 +14,12 @@ from typing import Any
 import duckdb
 import msgspec
 
+from agentlake.pipelines.cli.width import clean
 from agentlake.pipelines.warehouse.connect import Connection
 
 _MOMENT = "TIMESTAMP WITH TIME ZONE"
 _SOME = 5_000
+_RUN_BY_SPREADSHEETS = ("=", "+", "-", "@", "\t", "\r")
 _ENCODER = msgspec.json.Encoder(decimal_format="number", enc_hook=str)
 Row = tuple[Any, ...]
 
@@ -127,8 +129,45 @@ def as_text(value: Any) -> Any:
     return value
 
 
-def print_csv(names: Sequence[str], found: Iterable[Row]) -> None:
-    """CSV with a header line; null is nothing between two commas."""
-    writer = csv.writer(sys.stdout, lineterminator="\n")
-    writer.writerow(names)
-    writer.writerows([as_text(value) for value in row] for row in found)
+def print_csv(
+    names: Sequence[str], found: Iterable[Row], *, is_safe: bool = False
+) -> None:
+    """CSV with a header line; null is nothing between two commas.
+
+    `is_safe` puts an apostrophe before texts that a spreadsheet would run as a formula.
+    On a terminal texts cannot steer it; in a file they are as they were found.
+    """
+    show: Callable[[Any], Any] = _for_spreadsheets if is_safe else as_text
+    if sys.stdout.isatty():
+        show = _for_terminals(show)
+    writer = csv.writer(_Lines(), lineterminator=_Lines.END)
+    writer.writerow([show(name) for name in names])
+    writer.writerows([show(value) for value in row] for row in found)
+
+
+class _Lines:
+    """Standard output, a row a line.
+
+    Python quotes what holds a character of its own line end, so that one has both: a
+    lone carriage return in a text would else end a row for who reads it.
+    """
+
+    END = "\r\n"
+
+    def write(self, row: str) -> None:
+        """Print one row."""
+        sys.stdout.write(f"{row.removesuffix(self.END)}\n")
+
+
+def _for_spreadsheets(value: Any) -> Any:
+    text = as_text(value)
+    is_formula = isinstance(text, str) and text.startswith(_RUN_BY_SPREADSHEETS)
+    return f"'{text}" if is_formula else text
+
+
+def _for_terminals(show: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    def shown(value: Any) -> Any:
+        text = show(value)
+        return clean(text) if isinstance(text, str) else text
+
+    return shown

@@ -72,7 +72,7 @@ def run(args: Namespace, settings: Settings, _: Mapping[str, str]) -> int:
         if args.format != "table":
             names, found = _ask(connection, report, args.limit)
             if args.format == "csv":
-                print_csv(names, found)
+                print_csv(names, found, is_safe=args.csv_safe)
             else:
                 print(as_json(names, found))
         else:

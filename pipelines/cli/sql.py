@@ -66,8 +66,11 @@ def run(args: Namespace, settings: Settings, _: Mapping[str, str]) -> int:
         elif args.format == "table":
             _show(connection, query, args.limit)
         else:
-            show = print_csv if args.format == "csv" else print_json
-            show(*stream(connection, query, limit=args.limit))
+            names, found = stream(connection, query, limit=args.limit)
+            if args.format == "csv":
+                print_csv(names, found, is_safe=args.csv_safe)
+            else:
+                print_json(names, found)
     return 0
 
 

@@ -28,6 +28,7 @@ def run(args: Namespace, settings: Settings, environ: Mapping[str, str]) -> int:
     """Become `dagster dev`; does not come back, unless another one is in the way."""
     _refuse_without_dagster()
     refuse_taken(args.port)
+    os.umask(0o077)  # its logs and records name what was said: they are the user's
     home = dagster_home(settings, environ)
     url = f"http://{HOST}:{args.port}"
     hold(home / _HELD, "Dagster folder", url)

@@ -134,6 +134,7 @@ def _shut_off(connection: Connection, spill: Path, zone: str) -> None:
     for setting in (
         f"variable time_zone = '{zone}'",  # which the marts ask
         f"timezone = '{zone}'",
+        "search_path = 'main,marts,core,meta,staging'",  # `from daily_usage` is enough
         f"memory_limit = '{MEMORY_GB}GB'",
         f"temp_directory = '{folder}'",
         f"max_temp_directory_size = '{DISK_GB}GB'",

@@ -53,16 +53,6 @@ def words_of(table):
     return [" ".join(line.split()) for line in table.splitlines()]
 
 
-@pytest.fixture
-def terminal(fresh, loaded_folder, monkeypatch):
-    """The calls above, loaded; the warehouse is its own, the home everybody's."""
-    monkeypatch.setenv("COLUMNS", "200")
-    like(loaded_folder / "lake.duckdb", fresh.warehouse)
-    fresh.home = loaded_folder / "me"
-    fresh.environ["HOME"] = str(fresh.home)
-    return fresh
-
-
 # Help
 
 
@@ -696,7 +686,7 @@ def test_a_query_may_take_so_much_time_and_memory(terminal):
 
 # A wrong query -> what helps
 HELP = {
-    "from daily_usage": 'Did you mean "marts.daily_usage"?',
+    "from dayly_usage": 'Did you mean "daily_usage',
     "from marts.dayly_usage": 'Did you mean "daily_usage',
     "select modle from core.usage": 'Candidate bindings: "model"',
     "select count( from core.usage": "^",
