@@ -74,6 +74,7 @@ def make_parser() -> ArgumentParser:
         _doctor,
         _rejects,
         _prices,
+        _reconcile,
         _verify,
         _replay,
         _restore,
@@ -328,6 +329,24 @@ def _prices(commands: _Commands) -> None:
         metavar="KEY=VALUE",
         help="what history would cost at these prices; without any, at those of now",
     )
+    _json(parser)
+
+
+def _reconcile(commands: _Commands) -> None:
+    parser = _command(
+        commands,
+        "reconcile",
+        "set a vendor's bill against what is here, by day, model and kind",
+        "A file as the vendor's console or API gives it, CSV or JSON: Anthropic's\n"
+        "usage and cost reports, OpenAI's usage and costs, OpenRouter's activity,\n"
+        "Cursor's usage export. Fetch it yourself: nothing leaves this machine.",
+        "reconcile --bill claude_usage.csv",
+        "reconcile --bill activity.json --all",
+    )
+    parser.add_argument(
+        "--bill", type=Path, required=True, metavar="FILE", help="the report"
+    )
+    parser.add_argument("--all", action="store_true", help="also what is equal")
     _json(parser)
 
 
