@@ -115,13 +115,86 @@ create or replace macro main.beyond(total, known) as
     if(total is null, null, greatest(0, total - coalesce(known, 0)))
 ;
 /*
+slashes_of(path): a path with its slashes forward and single, and none at the end; null for
+none.
+
+why     Windows takes `c:\x` and `C:/x/` for one folder, and sees those of a Linux beside
+        it below `\\wsl.localhost`; a Mac has its /tmp in /private.
+*/
+create or replace macro main.slashes_of(path) as
+    nullif(
+        regexp_replace(
+            if(
+                regexp_matches(path, '^(\\\\|[A-Za-z]:)'),
+                replace(path, chr(92), '/'),
+                path
+            ),
+            '^/{2}[?.]/',
+            ''
+        )
+        .regexp_replace('(?i)^/{2}wsl(\.localhost|\$)/[^/]+', '')
+        .regexp_replace('([^/])/(\.?/)+', '\1/', 'g')
+        .regexp_replace('([^/:])/\.?$', '\1')
+        .regexp_replace('^/private(/(tmp|var)(/|$))', '\1'),
+        ''
+    )
+;
+/*
+path_of(path): a path in one spelling, whoever wrote it: see slashes_of; a drive in
+capitals.
+*/
+create or replace macro main.path_of(path) as
+    if(
+        regexp_matches(slashes_of(path), '^[a-z]:'),
+        upper(left(slashes_of(path), 1)) || substr(slashes_of(path), 2),
+        slashes_of(path)
+    )
+;
+/*
 project_of(cwd): the folder that a working directory belongs to.
 
-why     Agents work in throw-away worktrees below the repository
-        (`.claude/worktrees/x`, `.worktrees/x`); these are the repository's.
+why     Agents work in throw-away worktrees. Those below the repository
+        (`.claude/worktrees/x`, `.worktrees/x`, `.git/worktrees/x`) or named after it
+        (`shop.worktrees/x`) are the repository's. Those in a folder of the agent name
+        the repository only: of these what names this one worktree is left out.
 */
 create or replace macro main.project_of(cwd) as
-    regexp_replace(cwd, '[/\\]\.(claude[/\\]worktrees|worktrees)[/\\].*$', '')
+    regexp_replace(
+        path_of(cwd)
+        .regexp_replace('/(\.claude/worktrees|\.worktrees|\.git)(/.*)?$', '')
+        .regexp_replace('([^/])\.worktrees/.*$', '\1')
+        .regexp_replace('(/\.?codex/worktrees)/[^/]+(/[^/]+).*$', '\1\2'),
+        '(/(?:\.(?:cursor|windsurf|superset)/worktrees|\.claude-worktrees'
+        || '|conductor/workspaces)/[^/]+)/.*$',
+        '\1'
+    )
+;
+/*
+worktree_of(project): where it is that a project of project_of lies, if that is a folder in
+which an agent keeps worktrees of repositories: the home, and the name of the repository.
+*/
+create or replace macro main.worktree_of(project) as
+    regexp_extract(
+        project,
+        '^(.*)/(?:\.?(?:codex|cursor|windsurf|superset)/worktrees|\.claude-worktrees'
+        || '|conductor/workspaces)/([^/]+)$',
+        ['home', 'name']
+    )
+;
+/*
+repository_of(url): a repository by its address, however that was written: the host and
+path, without scheme, user, port and `.git`; null for none.
+*/
+create or replace macro main.repository_of(url) as
+    nullif(
+        lower(trim(url))
+        .regexp_replace('^[a-z+]+:/{2}', '')
+        .regexp_replace('^[^@/]*@', '')
+        .regexp_replace('^([^:/]+):(\d+/)?', '\1/')
+        .regexp_replace('(\.git)?/*$', '')
+        .regexp_replace('^(www\.)?github\.com/', ''),
+        ''
+    )
 ;
 /*
 place_of(generation, seq): where a record stands in its stream, over all generations.

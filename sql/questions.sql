@@ -76,9 +76,8 @@ select
     models
 from marts.session_summary
 where
-    project = folder
-    or ends_with(project, '/' || folder)
-    or ends_with(project, '\' || folder)
+    project = project_of(folder)
+    or ends_with(project, '/' || path_of(folder))
 order by started_at desc nulls last
 ;
 /*

@@ -66,7 +66,11 @@ FACTS = {
     "service_tier": Entry("The tier of service that the call was billed at."),
     "cwd": Entry("The working directory."),
     "project": Entry(
-        "The folder in which the session began; worktrees count as their repository."
+        "The folder in which the session began, in one spelling; other folders of the"
+        " same repository, as far as it is known, and worktrees count as the shortest."
+    ),
+    "repository": Entry(
+        "The repository, by its address without scheme, user and ending."
     ),
     "title": Entry("The title that the user gave, else the best there is."),
     "category": of_values(
