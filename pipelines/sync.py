@@ -190,9 +190,9 @@ def replay_sources(
         )
         for name, adapter in chosen.items():
             with transaction(connection):
-                replayed = replay(connection, adapter, report.load_id)
+                replayed = replay(connection, adapter, report.next_id)
                 report.sources[name].replayed = replayed
-                record_load(connection, report)
+                record_load(connection, report.part())
         refreshed = refresh_models(connection, settings)
     publish(settings.warehouse)
     return _result(settings, report, refreshed)

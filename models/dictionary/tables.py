@@ -58,7 +58,7 @@ META = {
         "byte_offset": RAW["byte_offset"],
         "type": Entry("What the agent calls it, and what it is a type of."),
     },
-    "meta.superseded": {},
+    "meta.session_loads": {},
     "meta.model_state": {
         "model": Entry("The SQL model, or a table of meta that is made in Python."),
         "fingerprint": Entry("Digest of everything that its rows depend on but data."),

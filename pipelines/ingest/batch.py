@@ -93,6 +93,12 @@ class Batch:
         """
         self._load_id = load_id
         tables = {f"staging.{kind.TABLE}": self._staging(kind) for kind in self._facts}
+        if sessions := self._sessions():
+            tables["meta.session_loads"] = {
+                "source": [self._source] * len(sessions),
+                "session_id": sessions,
+                "load_id": [load_id] * len(sessions),
+            }
         if with_raw and self._records:
             tables[raw_table(self._source)] = self._raw()
         for table, column, found in (
@@ -106,6 +112,13 @@ class Batch:
                     column: [text for _, text in found],
                 }
         return tables
+
+    def _sessions(self) -> list[str]:
+        """The sessions of which there are facts."""
+        found: set[str] = set()
+        for facts in self._facts.values():
+            found.update(fact.session_id for fact in facts)  # type: ignore[attr-defined]
+        return sorted(found)
 
     def _lineage(self, rows: Sequence[int]) -> dict[str, Any]:
         """What every table has about the records in which its rows were found."""

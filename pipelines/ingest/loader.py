@@ -85,7 +85,7 @@ class _Load:
         self._show = show
         self.report = _new_report(connection, plans)
         self._known = known_sources(connection)
-        self._committer = Committer(connection, self.report)
+        self._committer = Committer(connection)
         self._writers = {
             plan.adapter.SOURCE: Writer(self._committer, plan.adapter, self.report)
             for plan in plans
@@ -104,8 +104,10 @@ class _Load:
             found = compare(self._connection, plan, listing, load_id, only)
             if found.outdated:
                 with transaction(self._connection):
-                    part.replayed = replay(self._connection, plan.adapter, load_id)
-                    record_load(self._connection, self.report)
+                    part.replayed = replay(
+                        self._connection, plan.adapter, self.report.next_id
+                    )
+                    record_load(self._connection, self.report.part())
                 found = compare(self._connection, plan, listing, load_id, only)
             part.streams = found.streams
             _note(self._connection, part, found)
@@ -123,7 +125,6 @@ class _Load:
                     self._commit()
                     self._refresh(self._connection)
                     self._show(self._connection)
-                    self.report.go_on()
                     refreshed_at = time.monotonic()
             self._commit()
         finally:

@@ -1,6 +1,6 @@
 """Parse a source's records again, from raw: the agent may have deleted its files."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 
 import msgspec
@@ -20,11 +20,12 @@ _ROWS_AT_ONCE = 2_000
 _WRITE_BYTES = 32 << 20
 
 
-def replay(connection: Connection, adapter: Adapter, load_id: int) -> int:
+def replay(connection: Connection, adapter: Adapter, next_id: Callable[[], int]) -> int:
     """Remake all facts and rejects of a source; the number of records parsed.
 
     Inside the caller's transaction: readers see the old facts until the new ones
-    are complete. The models are rebuilt whole by the next refresh.
+    are complete. The models are rebuilt whole by the next refresh. `next_id` gives a
+    load id for each bounded number of rows.
     """
     source = adapter.SOURCE
     streams = _streams(connection, source)
@@ -38,7 +39,7 @@ def replay(connection: Connection, adapter: Adapter, load_id: int) -> int:
         nonlocal batch
         batch.add(record, place, facts, rejects)
         if batch.bytes >= _WRITE_BYTES:
-            insert(connection, batch.tables(load_id, with_raw=False))
+            insert(connection, batch.tables(next_id(), with_raw=False))
             batch = Batch(source)
 
     lines = [key for key, one in streams.items() if one.reader not in KEYED]
@@ -53,6 +54,7 @@ def replay(connection: Connection, adapter: Adapter, load_id: int) -> int:
         count += len(parsed)
         for one in survivors(parsed):
             add(one.record, one.place, one.facts, one.rejects)
+    load_id = next_id()
     insert(connection, batch.tables(load_id, with_raw=False))
     connection.execute(
         "update meta.streams set parser_version = $1, load_id = $2 where source = $3",
@@ -76,6 +78,7 @@ def _forget_facts(connection: Connection, source: str) -> None:
         connection.execute(
             f"delete from staging.{fact.TABLE} where source = $1", [source]
         )
+    connection.execute("delete from meta.session_loads where source = $1", [source])
     # A line that was too long to keep has nothing to parse; its reject stays.
     connection.execute(
         f"""

@@ -37,16 +37,29 @@ COUNTS = ("read", "records", "bytes", "rejects")
 """What `meta.loads` says of a load."""
 
 
+class Part(msgspec.Struct, frozen=True):
+    """What one transaction of a load wrote: a row of `meta.loads`."""
+
+    load_id: int
+    started_at: datetime
+    counts: Sequence[int]
+    """In the order of `COUNTS`."""
+
+
 class LoadReport(msgspec.Struct, kw_only=True):
     """What one load did; `load_id` marks the rows that it writes.
 
-    A long load during which the models were refreshed goes on under the next id:
-    rows under an id that a refresh has seen would never be asked for again.
+    Each of its transactions has an id of its own. Rows under an id that a refresh of
+    the models has seen would never be asked for again; and ids that belong to few rows
+    tell where in the tables the rows of a session lie (`meta.session_loads`).
     """
 
     load_id: int
+    """The id of the last transaction; of the first, before there is one."""
+    parts: int = 0
+    """How many transactions there were."""
     earlier: dict[str, int] = {}
-    """What was counted under this load's earlier ids."""
+    """What was counted in them."""
     started_at: datetime = msgspec.field(default_factory=lambda: datetime.now(UTC))
     sources: dict[str, SourceReport]
 
@@ -60,10 +73,18 @@ class LoadReport(msgspec.Struct, kw_only=True):
         """Whether every stream could be read."""
         return not any(one.deferred or one.problem for one in self.sources.values())
 
-    def go_on(self) -> None:
-        """Take the next id; the models have seen the rows of this one."""
-        self.earlier = {name: self.total(name) for name in COUNTS}
-        self.load_id += 1
+    def next_id(self) -> int:
+        """The id of the next transaction."""
+        self.load_id += self.parts > 0
+        self.parts += 1
+        return self.load_id
+
+    def part(self) -> Part:
+        """What was counted since the last part, under the present id."""
+        now = {name: self.total(name) for name in COUNTS}
+        counts = [now[name] - self.earlier.get(name, 0) for name in COUNTS]
+        self.earlier = now
+        return Part(self.load_id, self.started_at, counts)
 
     def total(self, name: str) -> int:
         """The sum of one number over the sources."""

@@ -97,7 +97,7 @@ def supersede(
         )
     connection.execute("drop table superseded")
     connection.execute(
-        "insert into meta.superseded select $1, unnest($2), $3",
+        "insert into meta.session_loads select $1, unnest($2), $3",
         [source, sorted(sessions), load_id],
     )
 

@@ -12,7 +12,7 @@ from agentlake.models.fact import Fact
 from agentlake.pipelines.ingest.batch import Batch, Place, Tables, insert
 from agentlake.pipelines.ingest.checkpoint import Checkpoint, save
 from agentlake.pipelines.ingest.raw_stream import GONE, New
-from agentlake.pipelines.ingest.report import COUNTS, LoadReport
+from agentlake.pipelines.ingest.report import LoadReport, Part
 from agentlake.pipelines.ingest.supersede import gone_facts, has_bill, supersede
 from agentlake.pipelines.warehouse.connect import Connection, transaction
 
@@ -29,7 +29,7 @@ class Rows(msgspec.Struct, frozen=True):
 
     tables: Tables
     replaced: Sequence[tuple[int, str, bool]]
-    load_id: int
+    part: Part
 
 
 class Committer:
@@ -39,9 +39,8 @@ class Committer:
     transaction waits, so memory stays bounded; its failure is raised by the next call.
     """
 
-    def __init__(self, connection: Connection, report: LoadReport) -> None:
+    def __init__(self, connection: Connection) -> None:
         self._connection = connection
-        self._report = report
         self._thread = ThreadPoolExecutor(max_workers=1)
         self._waiting: Future[None] | None = None
 
@@ -66,10 +65,10 @@ class Committer:
         self, source: str, rows: Rows, checkpoints: Sequence[Checkpoint]
     ) -> None:
         with transaction(self._connection):
-            supersede(self._connection, source, rows.replaced, rows.load_id)
+            supersede(self._connection, source, rows.replaced, rows.part.load_id)
             insert(self._connection, rows.tables)
             save(self._connection, checkpoints)
-            record_load(self._connection, self._report)
+            record_load(self._connection, rows.part)
 
 
 class Writer:
@@ -133,22 +132,20 @@ class Writer:
         """Hand everything over to be written, all or nothing."""
         if not len(self._batch) and not self._checkpoints:
             return
-        tables = self._batch.tables(self._load.load_id)
+        tables = self._batch.tables(self._load.next_id())
         self._report.records += len(self._batch)
         self._report.bytes += self._batch.bytes
         self._report.rejects += self._batch.rejects
-        rows = Rows(tables, self._batch.replaced, self._load.load_id)
+        rows = Rows(tables, self._batch.replaced, self._load.part())
         self._committer.commit(self._source, rows, list(self._checkpoints.values()))
         self._start()
 
 
-def record_load(connection: Connection, report: LoadReport) -> None:
-    """Write the load's own row as it stands now; inside the caller's transaction."""
-    connection.execute("delete from meta.loads where load_id = $1", [report.load_id])
-    totals = [report.total(name) - report.earlier.get(name, 0) for name in COUNTS]
+def record_load(connection: Connection, part: Part) -> None:
+    """Write the row of this transaction of a load; inside it."""
     connection.execute(
         "insert into meta.loads values ($1, $2, now(), $3, $4, $5, $6)",
-        [report.load_id, report.started_at, *totals],
+        [part.load_id, part.started_at, *part.counts],
     )
 
 

@@ -210,17 +210,13 @@ def portions(connection: Connection, most: int) -> list[list[Session] | None]:
 
 def touched(connection: Connection, since: int) -> list[Session]:
     """Every session with rows from loads after `since`, and those tied to one."""
-    new_rows = " union ".join(
-        f"select source, session_id from staging.{fact.TABLE} where load_id > $since"
-        for fact in FACTS
-    )
-    new_rows += (
-        " union select source, session_id from meta.superseded where load_id > $since"
-    )
     return connection.execute(
-        f"""
+        """
         with
-            new as ({new_rows}),
+            new as (
+                select distinct source, session_id
+                from meta.session_loads where load_id > $since
+            ),
             grouped as (
                 select source, group_id from meta.session_groups
                 where (source, session_id) in (select (source, session_id) from new)

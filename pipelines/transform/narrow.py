@@ -14,19 +14,21 @@ from agentlake.pipelines.warehouse.connect import Connection
 from agentlake.pipelines.warehouse.schema import long_texts
 
 NAME = "narrow"
-MOST_LITERALS = 500
+_MOST_LITERALS = 500
 _FEW = 50
 
 
 class Narrow:
     """A second set of the same tables; what is made once serves all models."""
 
-    def __init__(self, connection: Connection, lake: str) -> None:
+    def __init__(self, connection: Connection, lake: str, head: int) -> None:
         self._connection = connection
         self._lake = lake
+        self._head = head
         self._sessions: Sequence[Session] | None = ()
         self._made: set[str] = set()
         self._with_texts: set[str] = set()
+        self._loads: str | None = None
         self._parts: dict[str, bool] = {}
         self._shapes: dict[str, str] = {}
         connection.execute(f"attach ':memory:' as {NAME}")
@@ -54,14 +56,15 @@ class Narrow:
         self._sessions = sessions
         self._made = set()
         self._with_texts = set()
+        self._loads = None
         self._parts = {}
         for schema in ("staging", "core"):
             self._connection.execute(f"drop schema if exists {NAME}.{schema} cascade")
             self._connection.execute(f"create schema {NAME}.{schema}")
         # Handing out small work to several threads costs more than doing it.
-        threads = "set threads = 1" if self._is_few() else "reset threads"
+        threads = "set threads = 1" if self.is_few() else "reset threads"
         self._connection.execute(threads)
-        if sessions is not None and len(sessions) > MOST_LITERALS:
+        if sessions is not None and len(sessions) > _MOST_LITERALS:
             self._connection.execute(
                 f"create or replace table {NAME}.main.touched as "
                 "select unnest($sources) as source, unnest($sessions) as session_id",
@@ -80,21 +83,40 @@ class Narrow:
         self._connection.execute(f"detach {NAME}")
         self._connection.execute("reset threads")
 
-    def _is_few(self) -> bool:
+    def is_few(self) -> bool:
+        """Whether the sessions are so few that what is asked of them is small."""
         return self._sessions is not None and len(self._sessions) <= _FEW
 
     def condition(self, key: Sequence[str]) -> str:
-        """Whether a row belongs to one of the sessions; literals when they are few."""
+        """Whether a row belongs to one of the sessions; literals when they are few.
+
+        Then the loads after which rows of theirs were written come first: DuckDB leaves
+        out all parts of a table that others wrote, without reading them.
+        """
+        condition = self._condition(key)
+        if not self.is_few():
+            return condition
+        if self._loads is None:
+            rows = self._connection.execute(
+                f'select distinct load_id from "{self._lake}".meta.session_loads'
+                f" where {self._condition(('source', 'session_id'))}"
+            ).fetchall()
+            # After the last one this very refresh makes rows.
+            loads = {load_id for (load_id,) in rows} | {self._head}
+            self._loads = ", ".join(map(str, sorted(loads)))
+        return f"load_id in ({self._loads}) and ({condition})"
+
+    def _condition(self, key: Sequence[str]) -> str:
         sessions = self._sessions
         if sessions is None:
             return "true"
-        if len(sessions) > MOST_LITERALS:
+        if len(sessions) > _MOST_LITERALS:
             source, session = key
             return (
                 f"({source}, {session}) in "
                 f"(select (source, session_id) from {NAME}.main.touched)"
             )
-        return of_sessions(key, sessions)
+        return _of_sessions(key, sessions)
 
     def make_inputs(self, model: Model) -> None:
         """Make what the model reads, and what that reads, unless it is made."""
@@ -113,7 +135,7 @@ class Narrow:
 
     def _give_texts(self, table: str) -> None:
         """From now on, this table of staging has its texts: it is a view."""
-        if table in self._made and table not in self._with_texts and self._is_few():
+        if table in self._made and table not in self._with_texts and self.is_few():
             self._connection.execute(f"drop table {NAME}.{table}")
             self._made.discard(table)
         self._with_texts.add(table)
@@ -181,7 +203,7 @@ class Narrow:
         if not table.startswith("staging."):
             return view + everything
         condition = self.condition(("source", "session_id"))
-        if not self._is_few() or table in self._with_texts:
+        if not self.is_few() or table in self._with_texts:
             return f"{view}{everything} where {condition}"
         texts = long_texts(table)
         chosen = f"* exclude ({', '.join(texts)})" if texts else "*"
@@ -191,7 +213,7 @@ class Narrow:
         )
 
 
-def of_sessions(key: Sequence[str], sessions: Sequence[Session]) -> str:
+def _of_sessions(key: Sequence[str], sessions: Sequence[Session]) -> str:
     """Whether a row belongs to one of these sessions, as a condition of literals."""
     source, session = key
     by_source: defaultdict[str, list[str]] = defaultdict(list)

@@ -18,13 +18,13 @@ from agentlake.pipelines.transform.comments import (
     comment_on_everything,
     comment_on_model,
 )
-from agentlake.pipelines.transform.narrow import MOST_LITERALS, Narrow, of_sessions
+from agentlake.pipelines.transform.narrow import Narrow
 from agentlake.pipelines.transform.reprice import (
     fill_again,
     is_same_sql,
     record_changes,
 )
-from agentlake.pipelines.transform.rows import Change
+from agentlake.pipelines.transform.rows import Change, note_load
 from agentlake.pipelines.transform.sql_models import (
     QUOTES,
     RECORDS,
@@ -159,10 +159,8 @@ class _Refresh:
             self._read_price_state()
 
     def _used_since(self, load_id: int) -> str:
-        sessions = self._touched_since(load_id) if load_id >= 0 else None
-        if sessions is None or len(sessions) > MOST_LITERALS:
-            return RECORDS
-        return f"{RECORDS} where {of_sessions(models()[RECORDS].key, sessions)}"
+        self._inputs.to(self._touched_since(load_id) if load_id >= 0 else None)
+        return f"{RECORDS} where {self._inputs.condition(models()[RECORDS].key)}"
 
     def _read_price_state(self) -> None:
         rows = self._connection.execute(
@@ -217,7 +215,8 @@ class _Refresh:
             self._connection.execute(macros())
             self._connection.execute(f"drop table if exists {beside}")
             self._connection.execute(tables.creation(self._connection, model, beside))
-            rows = fill_again(self._connection, model, beside)
+            rows = fill_again(self._connection, model, beside, self._head)
+            note_load(self._connection, self._lake, beside, model.key, self._head)
             self._put_in_place(model, beside)
             self._write_state(model.name, self._fingerprint(model), since)
         return rows
@@ -261,7 +260,7 @@ class _Refresh:
             change = self._change(model, sessions, beside)
             rows += change.rows
             with self._inputs.names(), transaction(self._connection):
-                change.apply()
+                change.apply(self._lake, self._head)
         with transaction(self._connection):
             self._put_in_place(model, beside)
             self._write_state(model.name, self._fingerprint(model))
@@ -286,7 +285,7 @@ class _Refresh:
         """Renew the rows of the touched sessions; the inputs are narrowed to them."""
         change = self._change(model, self._touched[since], model.name)
         with self._inputs.names(), transaction(self._connection):
-            change.apply()
+            change.apply(self._lake, self._head)
             self._write_state(model.name, self._fingerprint(model))
         return change.rows, change.replaced
 
@@ -299,7 +298,7 @@ class _Refresh:
     @property
     def _inputs(self) -> Narrow:
         if self._narrow is None:
-            self._narrow = Narrow(self._connection, self._lake)
+            self._narrow = Narrow(self._connection, self._lake, self._head)
         return self._narrow
 
     def _all_portions(self) -> Sequence[Sequence[groups.Session] | None]:

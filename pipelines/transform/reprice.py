@@ -19,7 +19,7 @@ def is_same_sql(model: Model, text: str) -> bool:
     return text.partition(",")[0] == fingerprint(model.name)
 
 
-def fill_again(connection: Connection, model: Model, table: str) -> int:
+def fill_again(connection: Connection, model: Model, table: str, load_id: int) -> int:
     """Put the model's rows into another table, at the prices of now; how many."""
     stored = model.repriced
     ((read,),) = connection.execute(f"select count(*) from {stored}").fetchall()
@@ -32,7 +32,8 @@ def fill_again(connection: Connection, model: Model, table: str) -> int:
         )"""
         query = re.sub(rf"\b{re.escape(stored)}\b", some, model.query)
         ((more,),) = connection.execute(
-            f"insert into {table} by name {query}"
+            f"insert into {table} by name select *, {load_id} as load_id"
+            f" from ({query}) order by {', '.join(model.key)}"
         ).fetchall()
         rows += more
     return rows

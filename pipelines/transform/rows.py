@@ -24,6 +24,8 @@ class Change:
     ) -> None:
         self._connection = connection
         self._target = target
+        self._key = model.key
+        self._is_sorted = not narrow.is_few()
         self._new = f"from {_NEW}"
         self.rows = 0
         """Rows to be inserted; without texts, where these are fetched last."""
@@ -50,14 +52,25 @@ class Change:
             narrow.stand_in(model.base, self._new)
             self._new = model.query
 
-    def apply(self) -> None:
-        """Delete and insert, inside the caller's transaction and the narrowed names."""
+    def apply(self, lake: str, load_id: int) -> None:
+        """Delete and insert, inside the caller's transaction and the narrowed names.
+
+        Many rows lie by session, and for each session it is written down that this load
+        made rows of it: so few parts of the table are read when it is touched again.
+        """
         if self.replaced:
             self._connection.execute(
                 f"delete from {self._target} where rowid in (from {_OLD})"
             )
-        if self.rows:
-            self._connection.execute(f"insert into {self._target} by name {self._new}")
+        if not self.rows:
+            return
+        source, session = self._key
+        order = f"order by {source}, {session}" if self._is_sorted else ""
+        self._connection.execute(
+            f"insert into {self._target} by name"
+            f" select *, {load_id} as load_id from ({self._new}) {order}"
+        )
+        note_load(self._connection, lake, _NEW, self._key, load_id)
 
     def _names(self, table: str) -> set[str]:
         described = self._connection.execute(f"describe {table}").fetchall()
@@ -66,3 +79,18 @@ class Change:
     def _put(self, table: str, query: str) -> int:
         found = self._connection.execute(f"create or replace table {table} as {query}")
         return int(found.fetchall()[0][0])
+
+
+def note_load(
+    connection: Connection, lake: str, rows: str, key: tuple[str, ...], load_id: int
+) -> None:
+    """Write down after which load these rows of their sessions were made."""
+    loads = f'"{lake}".meta.session_loads'
+    connection.execute(
+        f"""
+        insert into {loads}
+        select distinct {key[0]}, {key[1]}, {load_id} from {rows}
+        except
+        select source, session_id, load_id from {loads} where load_id = {load_id}
+        """
+    )

@@ -31,6 +31,8 @@ _QUESTION = re.compile(
     r"^/\*\n(?P<name>\w+)\([^)]*\): (?P<text>.*?)\n\n", re.DOTALL | re.MULTILINE
 )
 LAYERS = ("core", "marts")
+LINEAGE = ("load_id bigint",)
+"""What a refresh adds to every table: the load after which a row was made."""
 _REMEMBERED = "models"  # in meta.settings
 QUOTES, RECORDS = "meta.price_quotes", "core._usage_records"
 MADE_FROM = {QUOTES: RECORDS, "meta.price_offers": RECORDS}
@@ -261,6 +263,6 @@ def _tables(node: Any) -> Iterator[str]:
 def fingerprint(name: str) -> str:
     """A digest of everything that a model's rows depend on but the data."""
     model = models()[name]
-    parts = [macros(), model.query, ",".join(model.key)]
+    parts = [macros(), model.query, ",".join(model.key), *LINEAGE]
     parts += [fingerprint(other) for other in model.reads if other in models()]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]

@@ -1,6 +1,6 @@
 """The table or view of a model: making it beside the old one, putting it in place."""
 
-from agentlake.pipelines.transform.sql_models import Model
+from agentlake.pipelines.transform.sql_models import LINEAGE, Model
 from agentlake.pipelines.warehouse.connect import Connection
 from agentlake.pipelines.warehouse.schema import LONG_TEXT
 
@@ -23,7 +23,7 @@ def creation(connection: Connection, model: Model, table: str) -> str:
         f'"{name}" {kind}{" using compression zstd" if name in LONG_TEXT else ""}'
         for name, kind, *_ in described
     ]
-    return f"create table {table} ({', '.join(columns)})"
+    return f"create table {table} ({', '.join([*columns, *LINEAGE])})"
 
 
 def is_there(connection: Connection, model: Model, kind: str) -> bool:

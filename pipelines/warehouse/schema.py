@@ -32,7 +32,7 @@ META_TABLES = {
         """,
     ),
     "meta.loads": (
-        "One row per load that wrote something.",
+        "One row per transaction of a load: a long load has many.",
         """
         load_id bigint not null, started_at timestamptz not null,
         finished_at timestamptz, streams bigint not null, records bigint not null,
@@ -55,8 +55,8 @@ META_TABLES = {
         type varchar not null, load_id bigint not null
         """,
     ),
-    "meta.superseded": (
-        "One row per load and session of which a record replaced an older version.",
+    "meta.session_loads": (
+        "One row per load and session of which it wrote, replaced or made rows.",
         """
         source varchar not null, session_id varchar not null, load_id bigint not null
         """,
@@ -212,11 +212,22 @@ def _drop_outdated_facts(connection: Connection) -> None:
         """
     ).fetchall()
     wanted = {f"staging.{fact.TABLE}": _names(fact) for fact in FACTS}
-    if all(wanted.get(table) == names for table, names in rows):
+    same = all(wanted.get(table) == names for table, names in rows)
+    if same and not _are_lost(connection, rows):
         return
     for table, _ in rows:
         connection.execute(f"drop table {table}")
     connection.execute("update meta.streams set parser_version = -1")
+
+
+def _are_lost(connection: Connection, tables: list[tuple[str, list[str]]]) -> bool:
+    """Whether there are facts, and nothing tells which loads wrote them."""
+    if connection.execute("select 1 from meta.session_loads limit 1").fetchall():
+        return False
+    return any(
+        connection.execute(f"select 1 from {table} limit 1").fetchall()
+        for table, _ in tables
+    )
 
 
 def _names(fact: type[Fact]) -> list[str]:

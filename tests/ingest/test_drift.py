@@ -1,6 +1,7 @@
 """Types of record that an adapter does not know: kept, counted, shown, once."""
 
 import json
+from itertools import count
 
 import pytest
 from support.cases import plans
@@ -45,7 +46,7 @@ def test_a_replay_counts_them_again_and_only_once(lake):
     lake.load()
     (plan,) = [it for it in plans(lake.home) if it.adapter.SOURCE == "claude_code"]
     with transaction(lake.connection):
-        replay(lake.connection, plan.adapter, 9)
+        replay(lake.connection, plan.adapter, count(9).__next__)
     assert lake.one("select count(*) from meta.unknown_records") == 1
 
 

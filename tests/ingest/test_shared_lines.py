@@ -1,5 +1,7 @@
 """Lines that records share, on their way through loads: the same, however they come."""
 
+from itertools import count
+
 import pytest
 from support.cases import aged
 from support.transcripts import Disk, lines, row
@@ -37,7 +39,7 @@ def test_a_replay_finds_what_the_load_found(lake):
     lake.load()
     before = lake.all("raw", *FACTS, without=("load_id",))
     with transaction(lake.connection):
-        replay(lake.connection, adapters()["claude_code"], 2)
+        replay(lake.connection, adapters()["claude_code"], count(2).__next__)
     lake.load()
     same(before, tables(lake.connection, "raw", *FACTS, without=("load_id",)))
 

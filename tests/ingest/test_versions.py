@@ -202,7 +202,7 @@ def test_a_replay_and_a_rebuild_give_what_the_loads_gave(store):
     report = store.load()
     before = store.lake.all("core", "staging", without=("load_id",))
     with transaction(store.lake.connection):
-        replay(store.lake.connection, store.adapter, report.load_id + 1)
+        replay(store.lake.connection, store.adapter, report.next_id)
     rebuilt(store.lake.connection)
     same(before, store.lake.all("core", "staging", without=("load_id",)))
 

@@ -25,7 +25,7 @@ def settings_for(warehouse):
 def calls(warehouse):
     with reading(warehouse) as connection:
         return connection.execute(
-            "select * exclude (stream_id) from core.usage order by all"
+            "select * exclude (stream_id, load_id) from core.usage order by all"
         ).fetchall()
 
 

@@ -528,12 +528,16 @@ def test_whatever_ties_sessions_together_a_refresh_equals_a_full_rebuild(lake):
             columns = {name: [row.get(name) for row in found] for name in names}
             columns["load_id"] = [load_id] * len(found)
             insert_columns(connection, f"staging.{table}", columns)
+            connection.execute(
+                "insert into meta.session_loads select distinct source, session_id,"
+                f" load_id from staging.{table} where load_id = {load_id}"
+            )
         connection.execute(
             "insert into meta.loads values ($1, now(), now(), 0, 0, 0, 0)",
             [load_id],
         )
         refreshed(connection)
-    by_touch = tables(connection, "core")
+    by_touch = tables(connection, "core", without=("load_id",))
     rebuilt(connection)
-    same(by_touch, tables(connection, "core"))
+    same(by_touch, tables(connection, "core", without=("load_id",)))
     assert sum(by_touch["core.messages"].values()) > 300
