@@ -47,6 +47,7 @@ Facts: TypeAlias = Iterator[Fact | Reject]
 _MESSAGES, _WORKSPACES, _SUBAGENTS = 1, 9, 16  # fields of the root
 _SUMMARIES = (6, 11, 13)
 _ID_BYTES = 32
+_DAMAGE = "damage"
 _TYPES = {
     "text": "text",
     "reasoning": "thinking",
@@ -61,42 +62,46 @@ _KINDS = {"assistant": "response", "tool": "tool_result", "system": "meta"}
 def read(path: str, cursor: Any) -> Iterator[Chunk]:
     """The session and its messages; nothing, if it says what it said before.
 
-    Raises Unreadable, `live.Busy` and sqlite3.DatabaseError.
+    What is damaged is a record, too. Raises Unreadable for a root that is not there,
+    `live.Busy` and sqlite3.DatabaseError.
     """
 
-    def page(
-        connection: sqlite3.Connection, state: None
-    ) -> tuple[tuple[str, list[Keyed]], None]:
+    def page(connection: sqlite3.Connection, state: None) -> tuple[Chunk, None]:
         del state
-        return _whole(connection, cursor), None
+        told = connection.execute(
+            "select cast(value as text) from meta where key = '0'"
+        ).fetchone()
+        text = (told[0] if told else None) or ""
+        if text == cursor:
+            return Chunk(records=[], cursor=text), None
+        records, damage = _whole(connection, text)
+        if damage:
+            records.append(Keyed(_DAMAGE, damage.encode()))
+            return Chunk(records=records, cursor=None), None
+        complete = ("",) if records else ()
+        return Chunk(records=records, cursor=text, complete=complete), None
 
-    for told, records in live.pages(path, page, None):
-        yield Chunk(records=records, cursor=told, complete=("",) if records else ())
+    return live.pages(path, page, None)
 
 
-def _whole(connection: sqlite3.Connection, known: Any) -> tuple[str, list[Keyed]]:
-    """What names the newest root, and all that hangs on it if that is news.
+def _whole(connection: sqlite3.Connection, text: str) -> tuple[list[Keyed], str]:
+    """All that hangs on the newest root, which is named here, and what was odd of it.
 
-    A session that has not begun has no root.
+    A session that has not begun has no root. Raises Unreadable.
     """
-    told = connection.execute("select value from meta where key = '0'").fetchone()
-    text = told[0] if told else None
-    if not isinstance(text, str) or text == known:
-        return text or "", []
     try:
         said = text.encode() if text.startswith("{") else bytes.fromhex(text)
     except ValueError as error:
-        msg = f"meta is no hexadecimal JSON: {error}"
-        raise Unreadable(msg) from error
-    meta, _ = META.decode(said)
+        return [], f"meta is no hexadecimal JSON: {error}"
+    meta, _ = META.decode(said or b"{}")
     root_id = meta.latest_root_blob_id
     if not root_id:
-        return text, []
+        return [], ""
     root = _blob(connection, root_id)
     if root is None:
         msg = f"the root {root_id} is not among the blobs"
         raise Unreadable(msg)
-    fields = Fields(root)
+    fields, damage = Fields.as_far_as(root)
     state = State(
         meta=meta,
         workspaces=[it.decode("utf-8", "replace") for it in fields.all(_WORKSPACES)],
@@ -113,7 +118,7 @@ def _whole(connection: sqlite3.Connection, known: Any) -> tuple[str, list[Keyed]
         seen[id_] += 1
         key = f"message/{id_}~{again}" if again else f"message/{id_}"
         records.append(Keyed(key, _blob(connection, id_) or b"", place))
-    return text, records
+    return records, f"the root is damaged: {damage}" if damage else ""
 
 
 def _blob(connection: sqlite3.Connection, id_: str) -> bytes | None:
@@ -137,6 +142,8 @@ def parse(record: Record) -> Facts:
     if record.key == "about":
         about, rejects = ABOUT.decode(record.data)
         yield from _about(session_id, about)
+    elif record.key == _DAMAGE:
+        rejects = [Reject(record.data.decode())]
     elif record.key == "session":
         state, rejects = STATE.decode(record.data)
         yield from _session(session_id, state)

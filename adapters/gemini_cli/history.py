@@ -50,7 +50,12 @@ class _Session:
 
     def add_all(self, messages: msgspec.Raw | None) -> None:
         """Each message of a list."""
-        for message in _list(messages):
+        try:
+            listed = _list(messages)
+        except Unreadable:
+            self.keep("damaged", bytes(messages or b""))
+            return
+        for message in listed:
             try:
                 self.add(bytes(message), fields_of(message))
             except Unreadable:

@@ -20,9 +20,12 @@ _encoder = msgspec.json.Encoder()
 _untyped = msgspec.json.Decoder()
 _at = re.compile(r" - at `\$(?P<path>.*)`$")
 _step = re.compile(r"\.([^.\[\]]+)|\[(\d+)\]")
+_token = re.compile(rb'"(?:[^"\\]|\\.)*"|[{}\[\]]', re.DOTALL)
 _surrogate = re.compile("[\ud800-\udfff]")
 
 _MOST_REPAIRS = 64
+_MOST_DEPTH = 200
+"""What is deeper is kept as a text: to walk it, Python would run out of calls."""
 _MILLISECONDS = 1e11  # a larger time is no number of seconds
 _LATEST = 1e14
 
@@ -92,8 +95,10 @@ def untyped(data: bytes) -> Any:
     body = data.strip(b"\0").removeprefix(b"\xef\xbb\xbf")
     try:
         return _untyped.decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    except (msgspec.DecodeError, UnicodeDecodeError):
         pass
+    except RecursionError:
+        body = _shallow(body)
     try:
         return _without_surrogates(
             json.loads(
@@ -104,6 +109,25 @@ def untyped(data: bytes) -> Any:
     except (ValueError, RecursionError) as error:
         msg = f"no JSON: {error}"
         raise Unreadable(msg) from error
+
+
+def _shallow(data: bytes) -> bytes:
+    """The same JSON, with what is too deep as the text that it was."""
+    parts: list[bytes] = []
+    depth = end = start = 0
+    for token in _token.finditer(data):
+        mark = token[0]
+        if mark in b"{[":
+            depth += 1
+            if depth == _MOST_DEPTH:
+                start = token.start()
+        elif mark in b"}]":
+            depth -= 1
+            if depth == _MOST_DEPTH - 1:
+                text = data[start : token.end()].decode("utf-8", "replace")
+                parts += (data[end:start], encode(text))
+                end = token.end()
+    return b"".join((*parts, data[end:]))
 
 
 def _without_surrogates(value: Any) -> Any:

@@ -58,9 +58,9 @@ def named(*names: str | None) -> str | None:
     return next((name.strip() for name in names if name and name.strip()), None)
 
 
-def from_epoch(number: float | None) -> datetime | None:
+def from_epoch(number: object) -> datetime | None:
     """A time in seconds or milliseconds since 1970; None when it is no date of ours."""
-    if number is None:
+    if not isinstance(number, int | float) or isinstance(number, bool):
         return None
     seconds = number / 1000 if number > _MILLISECONDS else number
     if not _EARLIEST <= seconds <= _LATEST:
@@ -68,17 +68,18 @@ def from_epoch(number: float | None) -> datetime | None:
     return datetime.fromtimestamp(seconds, UTC)
 
 
-def moment(value: float | str | None) -> datetime | None:
+def moment(value: object) -> datetime | None:
     """A time as vendors write it: ISO text, or (milli)seconds since 1970.
 
-    What is none of these is no time: None.
+    What is none of these is no time: None. One that names no zone is UTC.
     """
-    if isinstance(value, str):
-        try:
-            return datetime.fromisoformat(value)
-        except ValueError:
-            return None
-    return from_epoch(value)
+    if not isinstance(value, str):
+        return from_epoch(value)
+    try:
+        found = datetime.fromisoformat(value)
+    except ValueError:
+        return None
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
 
 
 def file_path(uri: str | None) -> str | None:

@@ -6,6 +6,7 @@ load that finds nothing new takes in all.
 
 from array import array
 from collections.abc import Sequence
+from datetime import datetime
 from itertools import accumulate
 from typing import Any
 
@@ -24,6 +25,9 @@ _TYPES = {
     "boolean": pa.bool_(),
     "timestamptz": pa.timestamp("us", tz="UTC"),
 }
+_YEARS = range(1970, 2200)
+"""The years of times that are any. Those at the end of what a library knows could not
+even be shown in every zone."""
 REFUSED = (
     pa.ArrowInvalid,
     pa.ArrowTypeError,
@@ -31,6 +35,7 @@ REFUSED = (
     OverflowError,
     TypeError,
     UnicodeError,
+    ValueError,  # a time that is none
 )
 """What `fact_arrays` raises for a value that does not fit its column."""
 
@@ -38,6 +43,11 @@ REFUSED = (
 def typed(values: Sequence[Any], sql_type: str) -> pa.Array:
     """Values as an array of the type that the table's column has."""
     return pa.array(values, _TYPES[sql_type])
+
+
+def is_odd(value: object) -> bool:
+    """Whether it is a time at which no agent ran."""
+    return isinstance(value, datetime) and value.year not in _YEARS
 
 
 def fact_arrays(own: tuple[Column, ...], facts: list[Fact]) -> dict[str, pa.Array]:
@@ -56,6 +66,9 @@ def fact_arrays(own: tuple[Column, ...], facts: list[Fact]) -> dict[str, pa.Arra
                 arrays[TEXT_HASH.name] = typed(_hashes(data), TEXT_HASH.sql_type)
         else:
             made = typed(values, column.sql_type)
+            if column.sql_type == "timestamptz" and any(map(is_odd, values)):
+                msg = f"{column.name} is no time of an agent"
+                raise ValueError(msg)
         if column.required and made.null_count:
             msg = f"{column.name} is missing"
             raise TypeError(msg)

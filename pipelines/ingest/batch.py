@@ -8,6 +8,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
+import msgspec
+
 from agentlake.adapters.sdk.contract import Record, Reject
 from agentlake.adapters.sdk.run import is_damage
 from agentlake.models.fact import Fact
@@ -163,16 +165,25 @@ class Batch:
         return lineage | arrays
 
     def _drop_bad_facts(self, kind: type[Fact]) -> None:
-        from agentlake.pipelines.ingest.arrow import REFUSED, fact_arrays
+        """Take out what does not fit: of a time only itself, else the fact."""
+        from agentlake.pipelines.ingest.arrow import REFUSED, fact_arrays, is_odd
 
         own = columns(kind)
+        required = {column.name for column in own if column.required}
         good: list[int] = []
         for position, fact in enumerate(self._facts[kind]):
+            record = self._of_record[kind][position]
+            for name, value in msgspec.structs.asdict(fact).items():
+                if is_odd(value) and name not in required:
+                    reason = f"{kind.__name__}: {name} is no time of an agent: {value}"
+                    self._rejects.append((record, reason))
+                    fact = msgspec.structs.replace(fact, **{name: None})
+                    self._facts[kind][position] = fact
             try:
                 fact_arrays(own, [fact])
             except REFUSED as error:
                 reason = f"{kind.__name__} left out: {error}"
-                self._rejects.append((self._of_record[kind][position], reason))
+                self._rejects.append((record, reason))
             else:
                 good.append(position)
         self._facts[kind] = [self._facts[kind][position] for position in good]

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any, cast
 
+import msgspec
+
 from agentlake.adapters.sdk import pointer
 from agentlake.adapters.sdk.contract import (
     Adapter,
@@ -21,6 +23,7 @@ from agentlake.adapters.sdk.contract import (
     Stream,
 )
 from agentlake.adapters.sdk.readers import json_document
+from agentlake.adapters.sdk.readers.sound import sound
 from agentlake.adapters.sdk.run import guarded
 from agentlake.errors import SourceError
 
@@ -60,4 +63,9 @@ def chunks(
             return guarded(adapter, lambda: sqlite.read(path, tables(stream), cursor))
         case _:
             read = cast("ReadsItself", adapter).read
-            return guarded(adapter, partial(read, stream, cursor, options))
+            return map(_sound, guarded(adapter, partial(read, stream, cursor, options)))
+
+
+def _sound(chunk: Chunk) -> Chunk:
+    records = [sound(one) for one in chunk.records]
+    return msgspec.structs.replace(chunk, records=records)

@@ -28,12 +28,14 @@ class TooLarge(Unreadable):
 def read(path: str, cursor: Cursor | None) -> tuple[bytes, Cursor] | None:
     """The whole file and its cursor, or None when it says what it said before.
 
-    Raises OSError, TooLarge.
+    So does an empty one: it is being made, or was left. Raises OSError, TooLarge.
     """
     with open_plain(path) as file:
         if (size := os.fstat(file.fileno()).st_size) > MOST_DOCUMENT:
             msg = f"a document of {size:,} bytes; at most {MOST_DOCUMENT:,} are read"
             raise TooLarge(msg)
         data = file.read()
+    if not data:
+        return None
     now = Cursor(digest=hashlib.sha256(data).hexdigest()[:32])
     return None if now == cursor else (data, now)

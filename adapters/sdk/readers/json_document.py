@@ -12,6 +12,7 @@ import msgspec
 
 from agentlake.adapters.sdk.contract import Chunk, Keyed
 from agentlake.adapters.sdk.readers import document
+from agentlake.adapters.sdk.readers.sound import sound
 
 
 def read(
@@ -35,7 +36,7 @@ def read(
     data, now = found
     occurrences: Counter[str] = Counter()
     records: list[Keyed] = []
-    for one in explode(data):
+    for one in map(sound, explode(data)):
         again = occurrences[one.key]
         occurrences[one.key] += 1
         records.append(

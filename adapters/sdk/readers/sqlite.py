@@ -7,6 +7,7 @@ row again is harmless, as it is compared with what is known of it; not to is a l
 """
 
 import base64
+import math
 import re
 import sqlite3
 import time
@@ -19,6 +20,7 @@ import xxhash
 
 from agentlake.adapters.sdk.contract import Chunk, Keyed, Table
 from agentlake.adapters.sdk.readers import live
+from agentlake.adapters.sdk.readers.sound import sound
 
 _PAGE_BYTES = 8 << 20
 _ROWS_AT_ONCE = 64
@@ -170,6 +172,8 @@ def _above(
     ).fetchall()
     if highest is None:
         return []
+    if not isinstance(highest, int):  # no number to go on from
+        return [_Todo(table, columns, is_whole=False)]
     key = _key_at(connection, table, highest)
     before = known.above.get(table.name)
     if before == (highest, key):
@@ -275,9 +279,7 @@ def _record(
 ) -> Keyed:
     """One row as JSON; what is NULL is left out, as is a column that is not there."""
     row = {
-        name: {"$blob": base64.b64encode(value).decode()}
-        if isinstance(value, bytes)
-        else value
+        name: _written(value)
         for name, value in zip(columns, values, strict=True)
         if value is not None
     }
@@ -285,18 +287,27 @@ def _record(
     return Keyed(f"{table.name}/{key}", _encoder.encode(row), place(order))
 
 
+def _written(value: Any) -> Any:
+    """A value as JSON can hold it; of an infinite number only the name."""
+    if isinstance(value, bytes):
+        return {"$blob": base64.b64encode(value).decode()}
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    return value
+
+
 def _parts(table: Table, record: Keyed) -> Iterator[Keyed]:
     """The records in a row; most rows are one."""
     if table.parts is None:
         yield record
         return
-    for part in table.parts(record):
+    for part in map(sound, table.parts(record)):
         yield msgspec.structs.replace(part, seq=place(part.seq))
 
 
 def place(order: Any) -> int | None:
     """A row's place from its number, or from a time since 1970 in (milli)seconds."""
-    if not isinstance(order, int | float) or order < 0:
+    if not isinstance(order, int | float) or not 0 <= order < math.inf:
         return None
     if order > _MILLISECONDS:
         return max(0, min(int(order) - _EPOCH_MS, (1 << 40) - 1))
