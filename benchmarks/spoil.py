@@ -11,6 +11,7 @@ import sqlite3
 import string
 from pathlib import Path
 
+POINTER = b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n"
 ODD = (
     None,
     True,
@@ -237,50 +238,48 @@ def _cell(choose, before):
 def damage(choose, path):
     """Damage this file as a whole; what was done."""
     data = path.read_bytes()
-    kind = choose.randrange(12)
     at = choose.randrange(len(data) + 1)
-    if kind == 0:
-        path.write_bytes(data[:at])
-        return f"cut at {at}"
-    if kind == 1:
-        path.write_bytes(b"")
-        return "emptied"
-    if kind == 2:
-        path.write_bytes(data[:at] + os.urandom(choose.randrange(1, 20)) + data[at:])
-        return f"noise at {at}"
-    if kind == 3 and data:
-        flipped = bytearray(data)
-        for _ in range(choose.randrange(1, 5)):
-            flipped[choose.randrange(len(data))] ^= 1 << choose.randrange(8)
-        path.write_bytes(flipped)
-        return "bits flipped"
-    if kind == 4:
-        path.write_bytes(data[:at] + b"\0" * (len(data) - at))
-        return f"NULs from {at}"
-    if kind == 5:
-        lines = data.split(b"\n")
-        choose.shuffle(lines)
-        path.write_bytes(b"\n".join(lines))
-        return "lines shuffled"
-    if kind == 6:
-        path.write_bytes(data.replace(b"\n", b""))
-        return "newlines gone"
-    path.unlink()
-    if kind == 7:
-        path.mkdir()
-        return "a folder in its place"
-    if kind == 8:
-        path.symlink_to(path)
-        return "a link to itself in its place"
-    if kind == 9:
-        os.mkfifo(path)
-        return "a pipe in its place"
-    if kind == 10:
-        path.write_bytes(
-            b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n"
+    if choose.random() < 0.4:
+        return _replace(choose, path, data)
+    what, spoilt = choose.choice(
+        (
+            (f"cut at {at}", data[:at]),
+            ("emptied", b""),
+            (f"noise at {at}", data[:at] + choose.randbytes(9) + data[at:]),
+            (f"a bit flipped at {at}", _flipped(choose, data, at)),
+            (f"NULs from {at}", data[:at] + b"\0" * (len(data) - at)),
+            ("lines shuffled", _shuffled(choose, data)),
+            ("newlines gone", data.replace(b"\n", b"")),
         )
-        return "a Git LFS pointer in its place"
-    if data.startswith(b"SQLite") and choose.random() < 0.7:
-        Path(f"{path}-wal").write_bytes(os.urandom(choose.randrange(200)))
-        return "gone, a log left"
-    return "gone"
+    )
+    path.write_bytes(spoilt)
+    return what
+
+
+def _flipped(choose, data, at):
+    bit = bytes([data[at] ^ 1 << choose.randrange(8)]) if at < len(data) else b""
+    return data[:at] + bit + data[at + 1 :]
+
+
+def _shuffled(choose, data):
+    lines = data.split(b"\n")
+    return b"\n".join(choose.sample(lines, len(lines)))
+
+
+def _replace(choose, path, data):
+    """Put something else in its place."""
+    path.unlink()
+    what = choose.choice(
+        ("a folder", "a link to itself", "a pipe", "a pointer", "nothing")
+    )
+    if what == "a folder":
+        path.mkdir()
+    elif what == "a link to itself":
+        path.symlink_to(path)
+    elif what == "a pipe":
+        os.mkfifo(path)
+    elif what == "a pointer":
+        path.write_bytes(POINTER)
+    elif data.startswith(b"SQLite"):
+        Path(f"{path}-wal").write_bytes(choose.randbytes(choose.randrange(200)))
+    return f"{what} in its place"

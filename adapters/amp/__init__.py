@@ -32,6 +32,7 @@ from agentlake.adapters.sdk.contract import (
 from agentlake.adapters.sdk.decode import Unreadable, encode, untyped
 from agentlake.adapters.sdk.roots import Root
 from agentlake.adapters.sdk.scan import folders_in, matching
+from agentlake.adapters.sdk.values import one_step, unstepped
 from agentlake.models.fact import Fact
 
 SOURCE = "amp"
@@ -62,7 +63,7 @@ def explode(stream: Stream, data: bytes) -> Iterable[Keyed]:
         msg = "a thread is no JSON object"
         raise Unreadable(msg)
     thread = document.get("id")
-    thread = thread if isinstance(thread, str) and thread else stream.key
+    thread = one_step(thread if isinstance(thread, str) and thread else stream.key)
     apart = ("messages", "usageLedger")
     head = {
         name: value
@@ -147,7 +148,8 @@ def _name(of: dict[str, Any], field: str) -> str:
 
 def parse(record: Record) -> Iterable[Fact | Reject]:
     """One part of a thread; which one, and of which thread, is in its key."""
-    thread, _, rest = record.key.partition("/")
+    step, _, rest = record.key.partition("/")
+    thread = unstepped(step)
     what, _, name = rest.partition("/")
     if what == "thread":
         head, rejects = THREAD.decode(record.data)

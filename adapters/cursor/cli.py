@@ -91,9 +91,9 @@ def _whole(connection: sqlite3.Connection, text: str) -> tuple[list[Keyed], str]
     """
     try:
         said = text.encode() if text.startswith("{") else bytes.fromhex(text)
-    except ValueError as error:
+        meta, _ = META.decode(said or b"{}")
+    except (ValueError, Unreadable) as error:
         return [], f"meta is no hexadecimal JSON: {error}"
-    meta, _ = META.decode(said or b"{}")
     root_id = meta.latest_root_blob_id
     if not root_id:
         return [], ""

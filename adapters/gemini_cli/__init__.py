@@ -35,6 +35,7 @@ from agentlake.adapters.sdk.readers import json_document
 from agentlake.adapters.sdk.roots import Root
 from agentlake.adapters.sdk.scan import files_below, folders_in
 from agentlake.adapters.sdk.settings import days, said_in
+from agentlake.adapters.sdk.values import unstepped
 from agentlake.models.fact import Fact
 
 SOURCE = "gemini_cli"
@@ -96,7 +97,8 @@ def explode(path: str, data: bytes, folder: str | None) -> Iterator[Keyed]:
 
 def parse(record: Record) -> Iterable[Fact | Reject]:
     """A record is a session, a message, its tokens, or a patch."""
-    session_id, kind, name = (*record.key.split("/", 2), "", "")[:3]
+    step, kind, name = (*record.key.split("/", 2), "", "")[:3]
+    session_id = unstepped(step)
     match kind:
         case "session":
             found = _SUBAGENT.fullmatch(record.stream.path.replace("\\", "/"))

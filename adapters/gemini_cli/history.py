@@ -17,6 +17,7 @@ import msgspec
 from agentlake.adapters.sdk.contract import Keyed
 from agentlake.adapters.sdk.decode import Unreadable, encode, untyped
 from agentlake.adapters.sdk.splice import spans
+from agentlake.adapters.sdk.values import one_step
 
 Fields: TypeAlias = dict[str, msgspec.Raw]
 
@@ -77,7 +78,7 @@ class _Session:
 
     def records(self, fallback: str, folder: str | None) -> Iterator[Keyed]:
         """All of it, in order; `fallback` names a session that does not say its id."""
-        session = text(self._about.get("sessionId")) or fallback
+        session = one_step(text(self._about.get("sessionId")) or fallback)
         about = self._about | ({"$folder": folder} if folder else {})
         yield Keyed(f"{session}/session", encode(about), 0)
         for seq, (name, data) in enumerate(self._records.items(), 1):

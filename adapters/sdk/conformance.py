@@ -60,8 +60,8 @@ def records_of(adapter: Adapter, stream: Stream) -> Iterator[Record]:
     """All records of a stream, as the first load would take them."""
     if stream.reader == "document":
         read = document.read(stream.path, None)
-        assert read is not None, f"{stream.path}: a first read must give something"
-        yield Record(stream, 0, 0, "document", read[0])
+        if read is not None:  # else it is empty
+            yield Record(stream, 0, 0, "document", read[0])
         return
     if stream.reader != "jsonl":
         place = 0

@@ -82,6 +82,16 @@ def moment(value: object) -> datetime | None:
     return found if found.tzinfo else found.replace(tzinfo=UTC)
 
 
+def one_step(name: str) -> str:
+    """A name as one step of a record's key, whatever is in it (`unstepped`)."""
+    return name.replace("%", "%25").replace("/", "%2F")
+
+
+def unstepped(step: str) -> str:
+    """The name that is written as this step of a key."""
+    return step.replace("%2F", "/").replace("%25", "%")
+
+
 def file_path(uri: str | None) -> str | None:
     """The path that a `file://` address means; anything else stays as it is."""
     if uri is None or not uri.startswith("file://"):

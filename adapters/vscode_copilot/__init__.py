@@ -37,7 +37,7 @@ from agentlake.adapters.sdk.decode import Unreadable, encode, untyped
 from agentlake.adapters.sdk.readers import json_document
 from agentlake.adapters.sdk.roots import Root
 from agentlake.adapters.sdk.scan import beside, folders_in, matching
-from agentlake.adapters.sdk.values import file_path
+from agentlake.adapters.sdk.values import file_path, one_step, unstepped
 from agentlake.adapters.vscode_copilot import calls, chats, transcripts
 from agentlake.adapters.vscode_copilot.changes import Replay
 from agentlake.models.fact import Fact
@@ -151,6 +151,7 @@ def _exploded(path: str, data: bytes, folder: str | None) -> Iterator[Keyed]:
         raise Unreadable(msg)
     session = state.get("sessionId")
     session = session if isinstance(session, str) and session else Path(path).stem
+    session = one_step(session)
     requests = state.get("requests")
     about = {name: value for name, value in state.items() if name != "requests"}
     yield Keyed(f"{session}/session", encode({"folder": folder, "state": about}))
@@ -179,7 +180,8 @@ def parse(record: Record) -> Iterable[Fact | Reject]:
         found = _LOG.fullmatch(stream.path.replace("\\", "/"))
         session = found["session"] if found else Path(stream.path).parent.name
         return calls.logged(session, record)
-    session, kind, name = (*record.key.split("/", 2), "")[:3]
+    step, kind, name = (*record.key.split("/", 2), "")[:3]
+    session = unstepped(step)
     match kind:
         case "session":
             return chats.session(session, record.data)

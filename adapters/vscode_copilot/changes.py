@@ -75,7 +75,7 @@ class Replay:
             self.state = value
             self._lost.clear()
             self._shifted.clear()
-        elif isinstance(path, list) and path:
+        elif isinstance(path, list) and path and all(map(_is_step, path)):
             keep = change.get("i") if kind == _PUSH else None
             if not self._is_known(path):
                 self.displaced += 1
@@ -159,6 +159,10 @@ class Replay:
         except (LookupError, TypeError):
             return []
         return items if isinstance(items, list) else []
+
+
+def _is_step(step: object) -> bool:
+    return isinstance(step, str | int) and not isinstance(step, bool)
 
 
 def _whole(line: bytes) -> Iterator[dict[str, Any]]:

@@ -12,6 +12,7 @@ from agentlake.adapters.families.copilot.talk import At, Facts
 from agentlake.adapters.sdk.contract import Keyed, Record, Reject
 from agentlake.adapters.sdk.decode import Unreadable, encode, untyped
 from agentlake.adapters.sdk.splice import spans
+from agentlake.adapters.sdk.values import one_step
 from agentlake.adapters.vscode_copilot.format import SUFFIX
 from agentlake.models.block import Block
 from agentlake.models.session import Session
@@ -24,7 +25,7 @@ TRANSCRIPT = 1
 
 def explode(path: str, data: bytes, folder: str | None) -> Iterator[Keyed]:
     """The folder, then each event by its id; what is no event is kept as damaged."""
-    session = Path(path).stem
+    session = one_step(Path(path).stem)
     yield Keyed(f"{session}/session", encode({"folder": folder}), 0)
     *lines, last = data.split(b"\n")
     for seq, line in enumerate(lines, 1):

@@ -61,7 +61,7 @@ class Batch(msgspec.Struct, frozen=True):
 def open_stream(path: str) -> Iterator[BufferedReader]:
     """The file, or what is compressed in it. Raises OSError."""
     with open_plain(path) as file:
-        if path.endswith(".zst"):
+        if path.endswith(".zst") and file.peek(1):  # an empty one is being made
             with zstd.library().open(file, "rb") as unpacked:
                 yield cast("BufferedReader", unpacked)
         else:
