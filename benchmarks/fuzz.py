@@ -57,7 +57,7 @@ class Read:
         self.broken = list(listing.problems)
         self._home = home
         with within([str(root) for root in plan.roots]):
-            for _, stream in listing.streams:
+            for _, stream in listing.streams.values():
                 self._read(plan.adapter, stream)
         self.batch.tables(1)
         self.rejects += [reason for _, reason in self.batch._rejects]

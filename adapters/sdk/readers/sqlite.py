@@ -301,8 +301,8 @@ def _parts(table: Table, record: Keyed) -> Iterator[Keyed]:
     if table.parts is None:
         yield record
         return
-    for part in map(sound, table.parts(record)):
-        yield msgspec.structs.replace(part, seq=place(part.seq))
+    for part in table.parts(record):
+        yield sound(msgspec.structs.replace(part, seq=place(part.seq)))
 
 
 def place(order: Any) -> int | None:
