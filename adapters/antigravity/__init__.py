@@ -1,24 +1,37 @@
 """Google Antigravity, editor and command line: one database per conversation.
 
 Where:   conversations/<id>.db in ~/.gemini/antigravity-cli, antigravity-ide and
-         antigravity; what was typed on the command line in its history.jsonl.
+         antigravity; brain/<id>/.system_generated/logs/transcript.jsonl and, with
+         nothing cut, transcript_full.jsonl: the same in plain text, without tokens;
+         what was typed on the command line in its history.jsonl.
 Seen:    nothing real; tables and field numbers of its protobuf as other tools found
          them, no schema is public. Those of steps and of the folder are uncertain.
 Trap:    the first number of a usage is which model it was (1000 to 4999), and no
          tokens, as some tools take it for. Input is without what was cached; output
          includes thinking. A call is known by the id of its response. One without a
          time has that of its step, taken to be the answer of the same number, else
-         that of its conversation. Models may be placeholders: kept as they are.
-Missing: conversations in .pb files, which are encrypted: only what was typed is known,
-         without tokens. Which conversation began another one. Results of other tools
-         than commands; the documents in brain/ and the notes in annotations/.
+         that of its conversation. Models may be placeholders: kept as they are. Of
+         the stores of a conversation the one with most answers counts; its prompts
+         are those of the one that tells most of them.
+Missing: conversations in .pb files, which are encrypted: only their log and what was
+         typed is known, without tokens. In databases: which conversation began
+         another one, results of other tools than commands. The documents in brain/
+         and the notes in annotations/.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from agentlake.adapters.antigravity import facts
-from agentlake.adapters.sdk.contract import Options, Record, Reject, Stream, Table
+from agentlake.adapters.antigravity import facts, steps, transcripts
+from agentlake.adapters.sdk.contract import (
+    Keyed,
+    Options,
+    Reader,
+    Record,
+    Reject,
+    Stream,
+    Table,
+)
 from agentlake.adapters.sdk.roots import Root
 from agentlake.adapters.sdk.scan import matching
 from agentlake.models.fact import Fact
@@ -48,12 +61,16 @@ _CONVERSATION = "(select data from trajectory_metadata_blob order by rowid limit
 
 
 def discover(root: str, options: Options) -> Iterator[Stream]:
-    """The database of each conversation, and the list of what was typed."""
+    """The database and the logs of each conversation, and what was typed."""
     del options
-    for path in matching(root, "conversations/*.db"):
-        yield Stream(path=path, key=path, reader="sqlite")
-    for path in matching(root, "history.jsonl"):
-        yield Stream(path=path, key=path)
+    readers: dict[str, Reader] = {
+        **dict.fromkeys(matching(root, "conversations/*.db"), "sqlite"),
+        **dict.fromkeys(matching(root, "history.jsonl"), "jsonl"),
+    }
+    for place in transcripts.PLACES:
+        readers |= dict.fromkeys(matching(root, place), "json_document")
+    for path in sorted(readers):
+        yield Stream(path=path, key=path, reader=readers[path])
 
 
 def tables(stream: Stream) -> Sequence[Table]:
@@ -81,9 +98,17 @@ def tables(stream: Stream) -> Sequence[Table]:
     )
 
 
+def explode(stream: Stream, data: bytes) -> Iterable[Keyed]:
+    """The steps of a transcript."""
+    del stream
+    return steps.explode(data)
+
+
 def parse(record: Record) -> Iterable[Fact | Reject]:
-    """A row of one of three tables, or something that was typed."""
+    """A row of one of three tables, a step of a log, or something that was typed."""
     path = Path(record.stream.path.replace("\\", "/"))
+    if record.stream.reader == "json_document":
+        return transcripts.facts(record)
     if path.suffix == ".jsonl":
         return facts.typed(record)
     match record.key.partition("/")[0]:

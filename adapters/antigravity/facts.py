@@ -37,6 +37,8 @@ from agentlake.models.usage import Usage
 Facts: TypeAlias = Iterator[Fact | Reject]
 
 _MOST_TOKENS = 1 << 40
+_LONGEST_NAME = 64
+_PLACEHOLDER = "MODEL_PLACEHOLDER"
 
 
 def usage(session_id: str, record: Record) -> Facts:
@@ -68,9 +70,7 @@ def usage(session_id: str, record: Record) -> Facts:
             session_id=session_id,
             request_id=response,
             usage_key=response or f"{session_id}/{row.idx}",
-            model=chat.text(Generation.MODEL)
-            or chat.text(Generation.DISPLAY_NAME)
-            or None,
+            model=_model(chat),
             called_at=_called_at(chat)
             or _moment(row.step, Metadata.CREATED)
             or _moment(row.conversation, About.CREATED),
@@ -79,6 +79,22 @@ def usage(session_id: str, record: Record) -> Facts:
             output_tokens=output or 0,
             reasoning_tokens=thinking,
         )
+
+
+def _model(chat: Fields) -> str | None:
+    """The name that is shown, which prices know; else the one used within."""
+    shown, internal = (
+        name if name and _is_name(name) else None
+        for name in (chat.text(Generation.DISPLAY_NAME), chat.text(Generation.MODEL))
+    )
+    is_telling = shown is not None and not shown.startswith(_PLACEHOLDER)
+    return shown if is_telling else internal or shown
+
+
+def _is_name(text: str) -> bool:
+    """Whether it is one: such a field may hold a message, whose bytes are text, too."""
+    is_text = text.isprintable() and "\ufffd" not in text
+    return is_text and len(text) <= _LONGEST_NAME and any(map(str.isalpha, text))
 
 
 def _called_at(chat: Fields) -> datetime | None:

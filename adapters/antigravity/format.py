@@ -44,8 +44,8 @@ class Typed(msgspec.Struct, frozen=True, gc=False, rename="camel"):
 USAGE_ROW, STEP_ROW = Decoder(UsageRow), Decoder(StepRow)
 CONVERSATION_ROW, TYPED = Decoder(ConversationRow), Decoder(Typed)
 
-STEPS, HISTORY = 2, 1
-"""Precedence of each store, where both hold one conversation."""
+FULL, SHORT, STEPS, HISTORY = 4, 3, 2, 1
+"""Precedence of each store, where several hold as many answers of one conversation."""
 
 USER, ANSWER = 14, 15
 """Types of steps; those of other types are work of tools."""

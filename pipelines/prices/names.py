@@ -234,8 +234,9 @@ def _found(name: _Name, seller: str, known: Known) -> _Found | None:
     for spelling in spellings(name.name):
         stands_for = tables().aliases.get(spelling, spelling)
         if id_ := known(seller, stands_for):
-            is_claude = seller == "anthropic"  # its ids are in one spelling
-            shown = id_.removesuffix("-latest") if is_claude else stands_for
+            # in lists of Claude's sellers these ids are in one spelling
+            is_one = seller in ("anthropic", "google") and id_.startswith("claude-")
+            shown = id_.removesuffix("-latest") if is_one else stands_for
             canonical = _DATE.sub("", shown.rpartition("/")[2])
             return _Found(seller, id_, canonical)
     return None
