@@ -20,9 +20,12 @@ from agentlake.adapters.sdk.roots import Root
 from agentlake.models.fact import Fact
 
 __all__ = [
+    "ICON",
+    "NAME",
     "PARSER_VERSION",
     "ROOTS",
     "SOURCE",
+    "STORES",
     "discover",
     "explode",
     "parse",
@@ -31,6 +34,9 @@ __all__ = [
 ]
 
 SOURCE = "kilo_cli"
+NAME = "Kilo CLI"
+ICON = "🪨"
+STORES = ("databases", "documents")
 ROOTS = (Root(default=("${XDG_DATA_HOME:-~/.local/share}/kilo",)),)
 PARSER_VERSION = 3
 

@@ -45,6 +45,9 @@ from agentlake.models.usage import Usage
 Facts: TypeAlias = Iterator[Fact | Reject]
 
 SOURCE = "mistral_vibe"
+NAME = "Mistral Vibe"
+ICON = "🍃"
+STORES = ("lines", "documents")
 ROOTS = (Root(env="VIBE_HOME", default=("~/.vibe",)),)
 PARSER_VERSION = 2
 

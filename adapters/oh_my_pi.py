@@ -30,6 +30,9 @@ from agentlake.models.fact import Fact
 from agentlake.models.session import Session
 
 SOURCE = "oh_my_pi"
+NAME = "Oh-My-Pi"
+ICON = "🥧"
+STORES = ("lines",)
 ROOTS = (Root(default=("~/.omp/agent",), strip="sessions"),)
 PARSER_VERSION = 2
 

@@ -25,9 +25,12 @@ from agentlake.adapters.sdk.contract import Options, Stream
 from agentlake.adapters.sdk.roots import Root
 
 __all__ = [
+    "ICON",
+    "NAME",
     "PARSER_VERSION",
     "ROOTS",
     "SOURCE",
+    "STORES",
     "discover",
     "explode",
     "parse",
@@ -36,6 +39,9 @@ __all__ = [
 ]
 
 SOURCE = "opencode"
+NAME = "OpenCode"
+ICON = "🔓"
+STORES = ("databases", "documents")
 _DATA = "${XDG_DATA_HOME:-~/.local/share}/opencode"
 ROOTS = (Root(default=(_DATA,)), Root(default=(), env="OPENCODE_DB", file_in=_DATA))
 PARSER_VERSION = 3

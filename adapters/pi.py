@@ -27,6 +27,9 @@ from agentlake.adapters.sdk.scan import files_below, folders_in, matching
 from agentlake.models.fact import Fact
 
 SOURCE = "pi"
+NAME = "Pi"
+ICON = "π"
+STORES = ("lines",)
 ROOTS = (
     Root(env="PI_CODING_AGENT_DIR", default=("~/.pi/agent",), strip="sessions"),
     Root(env="PI_CODING_AGENT_SESSION_DIR", default=()),

@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import NamedTuple, cast
 
 from agentlake.adapters.sdk.contract import Adapter
-from agentlake.adapters.sdk.load import adapter_from, later
+from agentlake.adapters.sdk.introduced import Introduced
+from agentlake.adapters.sdk.load import adapter_from, later, told_of
 from agentlake.adapters.sdk.run import place_of_error
 
 GROUP = "agentlake.adapters"
@@ -87,6 +88,13 @@ def all_later() -> dict[str, Adapter]:
 @cache  # the same ones each time: what is known of a plan hangs on its adapter
 def _built_in_later(manifest: bytes) -> dict[str, Adapter]:
     return later(BUILT_IN, manifest)
+
+
+@cache
+def introduced_built_in() -> dict[str, Introduced]:
+    """What the built-in ones say of themselves, and what they give."""
+    said = told_of(MANIFEST.read_bytes())
+    return {source: one.introduced for source, one in said.items()}
 
 
 def added() -> Added:

@@ -37,6 +37,9 @@ from agentlake.models.link import Link
 from agentlake.models.usage import Usage
 
 SOURCE = "zcode"
+NAME = "ZCode"
+ICON = "Z"
+STORES = ("databases",)
 PARSER_VERSION = 3
 _DATABASE = "cli/db/db.sqlite"
 _USAGE_DAYS = 30

@@ -143,6 +143,8 @@ SCHEMAS: dict[str, pl.Schema] = {
     "source_health": pl.Schema(
         {
             "source": _TEXT,
+            "display_name": _TEXT,
+            "icon": _TEXT,
             "streams": _COUNT,
             "deferred_streams": _COUNT,
             "waiting_streams": _COUNT,
@@ -369,11 +371,11 @@ class Lake:
     def source_health(self) -> pl.DataFrame:
         """One row per source: how much of it is loaded, and how fresh it is.
 
-        `streams` (files), of which `deferred_streams` could not be read,
-        `waiting_streams` end in the middle of a record and `missing_streams` are gone
-        from disk; their `bytes` and `records`; `last_loaded_at`, `first_message_at` and
-        `last_message_at` (UTC); the `parser_version`; `rejects`, the newest of them in
-        load `last_reject_load_id`.
+        `display_name` and `icon` of the agent; its `streams` (files), of which
+        `deferred_streams` could not be read, `waiting_streams` end in the middle of a
+        record and `missing_streams` are gone from disk; their `bytes` and `records`;
+        `last_loaded_at`, `first_message_at` and `last_message_at` (UTC); the
+        `parser_version`; `rejects`, the newest of them in load `last_reject_load_id`.
         """
         return self._mart("source_health")
 

@@ -8,20 +8,18 @@ below a query is what `agentlake sql` prints of the demo.
 """
 
 import io
-import json
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import ModuleType
-from typing import Any
 
 import duckdb
 
 from agentlake.adapters.registry import BUILT_IN, adapters
-from agentlake.fixtures import FIXTURES_DIR
+from agentlake.fixtures.given import GIVEN, given
 from agentlake.models.table import FACTS
 from agentlake.pipelines.cli import main
 from agentlake.pipelines.transform.columns import (
@@ -95,48 +93,19 @@ def source_table(page: str) -> str:
     return "\n".join(rows)
 
 
-GIVEN: dict[str, Callable[[str, dict[str, Any]], bool]] = {
-    "messages": lambda kind, _: kind == "Message",
-    "texts": lambda kind, fact: kind == "Block" and fact["type"] == "text",
-    "thinking": lambda kind, fact: kind == "Block" and fact["type"] == "thinking",
-    "tool calls": lambda kind, _: kind == "ToolCall",
-    "results": lambda kind, _: kind == "ToolResult",
-    "subagents": lambda kind, fact: (
-        bool(fact.get("agent_id")) or fact.get("relation") == "subagent"
-    ),
-    "compactions": lambda kind, _: kind == "Compaction",
-    "cost": lambda kind, fact: fact.get("reported_cost_usd") is not None,
-}
-"""What the facts of a source may show, by column."""
-
-
 def given_table() -> str:
     """A line per built-in adapter with what its golden cases show that it gives."""
     names = [*GIVEN, "tokens", "other units"]
     rows = [f"| source | {' | '.join(names)} |", f"|---|{'---|' * len(names)}"]
     for name in BUILT_IN:
-        facts = list(_golden_facts(name))
-        cells = [
-            "✓" if any(shows(kind, fact) for kind, fact in facts) else ""
-            for shows in GIVEN.values()
-        ]
-        usage = [fact for kind, fact in facts if kind == "Usage"]
-        units = {fact["unit"] for fact in usage if "unit" in fact}
-        tokens = {
-            fact.get("granularity", "call") for fact in usage if "unit" not in fact
-        }
+        shown = given(name)
+        cells = ["✓" if one in shown else "" for one in GIVEN]
+        tokens = [it.split()[-1] for it in shown if it.startswith("tokens per ")]
         each = "per call" if "call" in tokens else f"({', '.join(sorted(tokens))})"
-        cells += [each if tokens else "", ", ".join(sorted(units))]
+        units = [it for it in shown if it not in GIVEN and " per " not in it]
+        cells += [each if tokens else "", ", ".join(units)]
         rows.append(f"| [`{name}`](#{name}) | {' | '.join(cells)} |")
     return "\n".join(rows)
-
-
-def _golden_facts(source: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    for file in sorted(FIXTURES_DIR.glob(f"sources/{source}/*/expected.jsonl")):
-        for line in file.read_text(encoding="utf-8").splitlines():
-            _, _, kind, _, fact = json.loads(line)
-            if kind not in ("Reject", "Unknown"):
-                yield kind, fact
 
 
 def readme() -> str:

@@ -48,12 +48,14 @@ def _(lake, pl):
     # Calls with the project of their session; dollars as floats, for pictures only.
     calls = lake.sql("""
         select
-            local_date(usage.called_at) as usage_date, usage.source,
+            local_date(usage.called_at) as usage_date,
+            coalesce(agents.display_name, usage.source) as source,
             coalesce(usage.model, '(no model)') as model,
             coalesce(parse_filename(sessions.project), '(no project)') as project,
             usage.input_tokens, usage.cache_read_tokens, usage.cache_write_tokens,
             usage.output_tokens, cast(usage.cost_usd as double) as cost_usd
         from core.usage
+        left join core.sources as agents on agents.source = usage.source
         left join core.sessions
             on sessions.source = usage.source
             and sessions.session_id = usage.session_id

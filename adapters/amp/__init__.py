@@ -36,6 +36,9 @@ from agentlake.adapters.sdk.values import one_step, unstepped
 from agentlake.models.fact import Fact
 
 SOURCE = "amp"
+NAME = "Amp"
+ICON = "⚡"
+STORES = ("documents",)
 ROOTS = (
     Root(
         env="AMP_DATA_DIR",

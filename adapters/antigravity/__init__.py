@@ -37,6 +37,9 @@ from agentlake.adapters.sdk.scan import matching
 from agentlake.models.fact import Fact
 
 SOURCE = "antigravity"
+NAME = "Antigravity"
+ICON = "🪐"
+STORES = ("databases", "lines")
 ROOTS = (
     Root(
         default=(

@@ -48,6 +48,9 @@ from agentlake.models.fact import Fact
 from agentlake.models.tool_result import Spill
 
 SOURCE = "claude_code"
+NAME = "Claude Code"
+ICON = "🟠"
+STORES = ("lines", "documents")
 PARSER_VERSION = 2
 DESKTOP = "local-agent-mode-sessions"
 ROOTS = (

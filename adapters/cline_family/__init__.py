@@ -37,6 +37,9 @@ from agentlake.adapters.sdk.scan import folders_in, matching
 from agentlake.models.fact import Fact
 
 SOURCE = "cline_family"
+NAME = "Cline"
+ICON = "🪢"
+STORES = ("documents",)
 PARSER_VERSION = 2
 
 _EDITORS = (

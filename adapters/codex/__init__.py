@@ -42,6 +42,9 @@ from agentlake.adapters.sdk.settings import said_in
 from agentlake.models.fact import Fact
 
 SOURCE = "codex"
+NAME = "Codex"
+ICON = "🌀"
+STORES = ("lines", "documents", "databases")
 ROOTS = (
     Root(env="CODEX_HOME", default=("~/.codex",), strip="sessions"),
     Root(env="CODEX_SQLITE_HOME", default=()),

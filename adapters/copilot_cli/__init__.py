@@ -41,6 +41,9 @@ from agentlake.adapters.sdk.scan import files_below, matching
 from agentlake.models.fact import Fact
 
 SOURCE = "copilot_cli"
+NAME = "Copilot CLI"
+ICON = "🐙"
+STORES = ("lines", "databases", "documents")
 ROOTS = (
     Root(
         env="COPILOT_HOME",

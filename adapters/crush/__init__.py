@@ -25,6 +25,9 @@ from agentlake.adapters.sdk.scan import matching
 from agentlake.models.fact import Fact
 
 SOURCE = "crush"
+NAME = "Crush"
+ICON = "💘"
+STORES = ("databases",)
 ROOTS = (
     Root(
         env="CRUSH_GLOBAL_DATA",

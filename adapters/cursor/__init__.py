@@ -41,6 +41,9 @@ from agentlake.adapters.sdk.scan import files_below, folders_in, matching
 from agentlake.models.fact import Fact
 
 SOURCE = "cursor"
+NAME = "Cursor"
+ICON = "🎯"
+STORES = ("databases", "lines", "documents")
 ROOTS = (
     Root(
         default=(

@@ -42,6 +42,9 @@ from agentlake.models.tool_result import ToolResult
 Facts: TypeAlias = Iterator[Fact | Reject]
 
 SOURCE = "droid"
+NAME = "Droid"
+ICON = "🤖"
+STORES = ("lines", "documents")
 ROOTS = (
     Root(env="FACTORY_DIR", default=("~/.factory",), strip="sessions"),
     Root(env="DROID_SESSIONS_DIR", default=(), strip="sessions"),

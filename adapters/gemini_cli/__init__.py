@@ -39,6 +39,9 @@ from agentlake.adapters.sdk.values import unstepped
 from agentlake.models.fact import Fact
 
 SOURCE = "gemini_cli"
+NAME = "Gemini CLI"
+ICON = "♊"
+STORES = ("documents",)
 ROOTS = (
     Root(default=("${GEMINI_CLI_HOME:-~}/.gemini",)),
     Root(default=("~/.cache/.gemini",)),  # runs in the sandbox of macOS

@@ -27,6 +27,9 @@ from agentlake.adapters.sdk.scan import folders_in, matching
 from agentlake.models.fact import Fact
 
 SOURCE = "goose"
+NAME = "Goose"
+ICON = "🪿"
+STORES = ("databases", "lines")
 ROOTS = (
     Root(
         env="GOOSE_PATH_ROOT",

@@ -37,6 +37,9 @@ from agentlake.adapters.sdk.scan import files_below, folders_in, matching
 from agentlake.models.fact import Fact
 
 SOURCE = "hermes"
+NAME = "Hermes"
+ICON = "🪶"
+STORES = ("databases", "lines", "documents")
 ROOTS = (Root(env="HERMES_HOME", default=("~/.hermes",)),)
 PARSER_VERSION = 3
 

@@ -41,6 +41,9 @@ from agentlake.adapters.sdk.scan import files_below, matching
 from agentlake.models.fact import Fact
 
 SOURCE = "kimi"
+NAME = "Kimi"
+ICON = "🌙"
+STORES = ("lines", "documents")
 ROOTS = (
     Root(env="KIMI_SHARE_DIR", default=("~/.kimi",), strip="sessions"),
     Root(

@@ -40,6 +40,9 @@ from agentlake.adapters.sdk.scan import files_below, matching
 from agentlake.models.fact import Fact
 
 SOURCE = "kiro"
+NAME = "Kiro"
+ICON = "👻"
+STORES = ("lines", "documents", "databases")
 _MAC = "~/Library/Application Support"
 _ROAMING = "${APPDATA:-~/AppData/Roaming}"
 _AGENT = "User/globalStorage/kiro.kiroagent"

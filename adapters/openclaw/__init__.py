@@ -39,6 +39,9 @@ from agentlake.adapters.sdk.scan import folders_in, matching
 from agentlake.models.fact import Fact
 
 SOURCE = "openclaw"
+NAME = "OpenClaw"
+ICON = "🦞"
+STORES = ("lines", "databases", "documents")
 ROOTS = (
     Root(env="OPENCLAW_STATE_DIR", default=("~/.openclaw",), strip="agents"),
     Root(default=("~/.clawdbot", "~/.moltbot", "~/.moldbot")),

@@ -36,6 +36,9 @@ from agentlake.adapters.sdk.settings import said_in
 from agentlake.models.fact import Fact
 
 SOURCE = "qwen_code"
+NAME = "Qwen Code"
+ICON = "Q"
+STORES = ("lines", "documents")
 ROOTS = (
     Root(env="QWEN_RUNTIME_DIR", default=("${QWEN_HOME:-~/.qwen}",), strip="projects"),
 )

@@ -30,6 +30,10 @@ newest version says takes the place of what older ones said.
 """
 
 
+Store: TypeAlias = Literal["lines", "documents", "databases"]
+"""A kind of store: files that grow by lines, files that are rewritten, databases."""
+
+
 class Stream(msgspec.Struct, frozen=True, kw_only=True):
     """One thing on disk that is read incrementally.
 
@@ -208,6 +212,16 @@ class ReadsItself(Protocol):
         `sdk.files` opens: what is no plain file keeps nobody waiting.
         """
         ...
+
+
+class Introduces(Protocol):
+    """An adapter that says what its agent is called; else its SOURCE names it."""
+
+    NAME: str
+    ICON: str
+    """An emoji, or a letter."""
+    STORES: tuple[Store, ...]
+    """Where the agent keeps its history, the most telling first."""
 
 
 class TellsHealth(Protocol):

@@ -10,6 +10,7 @@ from typing import cast
 import msgspec
 
 from agentlake.adapters.sdk.contract import Adapter
+from agentlake.adapters.sdk.introduced import Introduced, introduced
 from agentlake.adapters.sdk.roots import Root
 
 
@@ -29,6 +30,7 @@ class Said(msgspec.Struct, frozen=True):
     """What of an adapter must be known before anything is known to be there."""
 
     parser_version: int
+    introduced: Introduced
     roots: tuple[Root, ...]
 
 
@@ -53,18 +55,32 @@ class Later:
             raise AttributeError(name) from None
 
 
-def manifest(adapters: Mapping[str, Adapter]) -> bytes:
-    """What `Said` says of these adapters, as JSON, to be read by `later`."""
+def manifest(
+    adapters: Mapping[str, Adapter], gives: Mapping[str, tuple[str, ...]]
+) -> bytes:
+    """What `Said` says of these adapters, as JSON, to be read by `later`.
+
+    `gives`: what the golden cases of each show.
+    """
     said = {
-        name: Said(adapter.PARSER_VERSION, adapter.ROOTS)
+        name: Said(
+            adapter.PARSER_VERSION,
+            msgspec.structs.replace(introduced(adapter), gives=gives[name]),
+            adapter.ROOTS,
+        )
         for name, adapter in sorted(adapters.items())
     }
     return msgspec.json.format(msgspec.json.encode(said)) + b"\n"
 
 
+def told_of(data: bytes) -> dict[str, Said]:
+    """What a manifest says, by source."""
+    return msgspec.json.decode(data, type=dict[str, Said])
+
+
 def later(modules: Mapping[str, str], data: bytes) -> dict[str, Adapter]:
     """These modules as adapters that are imported later; `data` is their manifest."""
-    said = msgspec.json.decode(data, type=dict[str, Said])
+    said = told_of(data)
     return {
         name: cast("Adapter", Later(name, module, said[name]))
         for name, module in modules.items()

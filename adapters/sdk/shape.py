@@ -43,6 +43,14 @@ def what_is_missing(adapter: object) -> list[str]:
     version = getattr(adapter, "PARSER_VERSION", None)
     if not isinstance(version, int) or version < 0:
         found.append("PARSER_VERSION must be a number, at first PARSER_VERSION = 1")
+    found += [
+        f'{name} must be a text, like {name} = "Acme Code"'
+        for name in ("NAME", "ICON")
+        if not isinstance(getattr(adapter, name, ""), str)
+    ]
+    stores = getattr(adapter, "STORES", ())
+    if not isinstance(stores, tuple) or not all(isinstance(it, str) for it in stores):
+        found.append('STORES must be a tuple of texts: ("lines",) with the comma')
     for name, parameters in _FUNCTIONS.items():
         function = getattr(adapter, name, None)
         if function is None and name not in _NEEDED:

@@ -43,6 +43,9 @@ from agentlake.adapters.vscode_copilot.changes import Replay
 from agentlake.models.fact import Fact
 
 SOURCE = "vscode_copilot"
+NAME = "Copilot Chat"
+ICON = "💠"
+STORES = ("documents", "lines", "databases")
 PARSER_VERSION = 2
 
 _EDITORS = (

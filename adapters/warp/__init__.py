@@ -39,6 +39,9 @@ from agentlake.adapters.warp.format import (
 from agentlake.models.fact import Fact
 
 SOURCE = "warp"
+NAME = "Warp"
+ICON = "🚀"
+STORES = ("databases",)
 _STATE = "${XDG_STATE_HOME:-~/.local/state}"
 _MAC = "Library/Application Support"
 _WINDOWS = "${LOCALAPPDATA:-~/AppData/Local}/warp"

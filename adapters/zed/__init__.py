@@ -27,6 +27,9 @@ from agentlake.adapters.zed.format import ROW
 from agentlake.models.fact import Fact
 
 SOURCE = "zed"
+NAME = "Zed"
+ICON = "📝"
+STORES = ("databases",)
 ROOTS = (
     Root(
         default=(

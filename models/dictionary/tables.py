@@ -42,6 +42,14 @@ META = {
         "missing_since": Entry("Since when it is gone from disk.", zone="UTC"),
         "load_id": Entry("The load that first found it."),
     },
+    "meta.sources": {
+        "display_name": Entry("What people call the agent."),
+        "icon": Entry("An emoji or a letter for it."),
+        "stores": Entry("What it keeps its history in: lines, documents, databases."),
+        "gives": Entry(
+            "What its adapter makes of that; null for an adapter of your own."
+        ),
+    },
     "meta.loads": {
         "load_id": Entry("The load; its number grows."),
         "started_at": Entry("When it began."),

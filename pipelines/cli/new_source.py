@@ -40,6 +40,9 @@ from agentlake.models.message import Message
 from agentlake.models.usage import Usage
 
 SOURCE = "{name}"
+NAME = "{title}"
+ICON = "{icon}"
+STORES = ("lines",)
 ROOTS = (Root(default=("~/.{name}",)),)
 PARSER_VERSION = 1
 
@@ -167,7 +170,9 @@ def run(args: Namespace, settings: Settings, environ: Mapping[str, str]) -> int:
     home = folder / HOMES / name / "first"
     title = name.replace("_", " ").title()
     files = {
-        folder / f"{name}.py": MODULE.replace("{name}", name).replace("{title}", title),
+        folder / f"{name}.py": MODULE.replace("{name}", name)
+        .replace("{title}", title)
+        .replace("{icon}", title[0]),
         home / "sessions" / "s1.jsonl": LINES,
         folder / f"test_{name}.py": TEST.replace("{name}", name).replace(
             "{homes}", HOMES

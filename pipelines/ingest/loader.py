@@ -15,6 +15,7 @@ import msgspec
 
 from agentlake.adapters.sdk.scan import within
 from agentlake.pipelines.ingest.checkpoint import Checkpoint, known_sources, save
+from agentlake.pipelines.ingest.introduce import introduce
 from agentlake.pipelines.ingest.listing import Listing, SourcePlan, list_streams
 from agentlake.pipelines.ingest.plan import Found, Work, compare
 from agentlake.pipelines.ingest.raw_stream import Piece
@@ -55,6 +56,7 @@ def load(
     what is there, now and then.
     """
     ensure(connection, [plan.adapter.SOURCE for plan in plans])
+    introduce(connection, [plan.adapter for plan in plans])
     run = _Load(connection, plans, on_progress, refresh, show)
     work = [
         one

@@ -31,6 +31,13 @@ META_TABLES = {
         missing_since timestamptz, load_id bigint not null
         """,
     ),
+    "meta.sources": (
+        "One row per agent whose history can be read: what its adapter says of it.",
+        """
+        source varchar not null, display_name varchar not null, icon varchar not null,
+        stores varchar[] not null, gives varchar[]
+        """,
+    ),
     "meta.loads": (
         "One row per transaction of a load: a long load has many.",
         """

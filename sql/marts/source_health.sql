@@ -30,12 +30,16 @@ with
     )
 
 select
-    stored.*,
+    stored.source,
+    sources.display_name,
+    sources.icon,
+    stored.* exclude (source),
     coalesce(rejected.rejects, 0) as rejects,
     rejected.last_reject_load_id,
     spoken.first_message_at,
     spoken.last_message_at
 from stored
+left join core.sources as sources on sources.source = stored.source
 left join rejected on rejected.source = stored.source
 left join spoken on spoken.source = stored.source
 order by stored.source

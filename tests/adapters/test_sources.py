@@ -4,6 +4,8 @@ import json
 import os
 from decimal import Decimal
 from functools import cache
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from support.cases import CASES, copied, plans
@@ -17,7 +19,9 @@ from agentlake.adapters.sdk.conformance import (
     streams_of,
 )
 from agentlake.adapters.sdk.decode import encode
+from agentlake.adapters.sdk.introduced import Introduced, introduced
 from agentlake.adapters.sdk.load import manifest
+from agentlake.fixtures import given
 from agentlake.pipelines.ingest.loader import load
 
 ACCEPT = os.environ.get("AGENTLAKE_ACCEPT") == "1"
@@ -54,14 +58,14 @@ def facts(case):
     for plan in plans(case.home):
         for root in plan.roots:
             streams = streams_of(plan.adapter, root)
-            for record, given, rejects in everything(plan.adapter, streams):
+            for record, found, rejects in everything(plan.adapter, streams):
                 path = os.path.relpath(record.stream.path, case.home)
-                yield from _lines(case, path, record.seq, given, rejects)
+                yield from _lines(case, path, record.seq, found, rejects)
 
 
-def _lines(case, path, seq, given, rejects):
+def _lines(case, path, seq, found, rejects):
     parts = {}
-    for fact in given:
+    for fact in found:
         kind = type(fact).__name__
         part = parts[kind] = parts.get(kind, -1) + 1
         text = encode(fact).decode().replace(str(case.home), "~")
@@ -103,10 +107,44 @@ def test_two_sources_never_claim_one_file():
 
 
 def test_the_manifest_says_what_the_adapters_say():
-    said = manifest(adapters())
+    said = manifest(adapters(), {source: given.given(source) for source in adapters()})
     if ACCEPT:
         MANIFEST.write_bytes(said)
     assert MANIFEST.read_bytes() == said
+
+
+STORES = {"jsonl": "lines", "sqlite": "databases"}
+
+
+def _store(stream):
+    is_database = Path(stream.path).read_bytes()[:15] == b"SQLite format 3"
+    return "databases" if is_database else STORES.get(stream.reader, "documents")
+
+
+@pytest.mark.parametrize("source", adapters())
+def test_a_source_keeps_its_history_where_it_says(source):
+    stores = {
+        _store(stream)
+        for case in CASES
+        if case.source == source
+        for plan in plans(case.home)
+        if source == plan.adapter.SOURCE
+        for root in plan.roots
+        for stream in streams_of(plan.adapter, root)
+    }
+    assert set(adapters()[source].STORES) == stores
+
+
+def test_a_source_is_told_by_its_name_and_its_icon():
+    said = [introduced(adapter) for adapter in adapters().values()]
+    assert len({one.name for one in said}) == len({one.icon for one in said})
+    assert len({one.name for one in said}) == len(said)
+    assert all(len(one.icon) == 1 for one in said)
+
+
+def test_an_adapter_that_does_not_say_its_name_has_that_of_its_source():
+    adapter = SimpleNamespace(SOURCE="acme_code")
+    assert introduced(adapter) == Introduced("Acme Code", "A")
 
 
 def test_every_source_has_golden_cases():

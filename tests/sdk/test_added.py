@@ -127,6 +127,8 @@ def test_a_broken_one_names_itself_and_its_line_and_stops_nothing(
     ("old", "new", "says"),
     [
         ('SOURCE = "acme_code"', 'SOURCE = "Acme Code"', "SOURCE must be"),
+        ('ICON = "A"', "ICON = 5", "ICON must be a text"),
+        ('STORES = ("lines",)', 'STORES = ("lines")', "STORES must be a tuple"),
         ('SOURCE = "acme_code"', 'SOURCE = "codex"', "a source codex already"),
         ("PARSER_VERSION = 1", 'PARSER_VERSION = "1"', "PARSER_VERSION must be"),
         ("def parse(record", "def parsed(record", "parse(record) is missing"),
