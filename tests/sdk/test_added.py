@@ -90,7 +90,7 @@ def test_an_added_source_is_loaded_reported_and_examined_like_any(run, home):
     code, out, _ = run("load")
     assert code == 0
     assert "acme_code" in out
-    code, out, _ = run("report", "daily", "--json")
+    code, out, _ = run("report", "model", "--json")
     assert '"acme_code"' in out
     code, out, _ = run("doctor")
     assert "acme_code" in out
