@@ -88,6 +88,8 @@ def resolve(offer: Offer, known: Known) -> Resolved:
     """Say what an offer is; the same for the same lists, whenever it is asked."""
     words = tables()
     whole = re.sub(r"\s+", "-", offer.model.strip().lower())
+    if re.fullmatch(r"\w+", whole):  # CLAUDE_SONNET_4_20250514_V1_0
+        whole = whole.replace("_", "-")
     provider = (offer.provider or "").strip().lower() or None
     if whole in words.no_model or any(p.fullmatch(whole) for p in words.opaque):
         return Resolved(unknown="the name says no model")
@@ -280,7 +282,7 @@ def _sold(name: _Name, seen: "_Seen", seller: str) -> tuple[str, bool]:
     channel = channel or (asked[0].channel if asked else "first-party")
     if channel in ("bedrock", "vertex"):
         is_own = seller == "aws" or _is_at_makers_price("aws", name.name)
-        return channel, not (is_own or name.channel)
+        return channel, not is_own
     is_unknown = seen.provider is not None and seen.named is None
     is_slash = name.channel == "slash" and seen.named is None
     if channel == "first-party" and (is_unknown or is_slash):
