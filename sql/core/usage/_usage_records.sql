@@ -53,7 +53,8 @@ select
     records.is_estimated,
     records.has_hourly_windows,
     records.is_total,
-    records.reported_cost_usd,
+    -- exact: a sum of floats depends on the order in which it is made
+    cast(records.reported_cost_usd as decimal(18, 6)) as reported_cost_usd,
     records.copies,
     -- lineage
     records.stream_id,
