@@ -9,14 +9,14 @@ why     A message comes in several records (one per block), and the same records
         are compared by their hashes and are not read.
 */
 with
-    told as (
-        select said.*
-        from staging.blocks as said
+    own as (
+        select found.*
+        from staging.blocks as found
         anti join
             core._superseded_messages as superseded
-            on superseded.source = said.source
-            and superseded.session_id = said.session_id
-            and superseded.message_id = said.message_id
+            on superseded.source = found.source
+            and superseded.session_id = found.session_id
+            and superseded.message_id = found.message_id
     ),
     contents as (
         select
@@ -36,7 +36,7 @@ with
                     part := part
                 )
             ) as place
-        from told
+        from own
         group by all
     )
 

@@ -14,7 +14,7 @@ select
     blocks.block_index,
     -- facts
     blocks.type,
-    said.text,
+    found.text,
     blocks.tool_call_id,
     -- lineage
     blocks.stream_id,
@@ -22,10 +22,10 @@ select
     blocks.seq
 from core._blocks as blocks
 inner join
-    staging.blocks as said
-    on said.source = blocks.source
-    and said.session_id = blocks.session_id
-    and said.stream_id = blocks.stream_id
-    and said.generation = blocks.generation
-    and said.seq = blocks.seq
-    and said.part = blocks.part
+    staging.blocks as found
+    on found.source = blocks.source
+    and found.session_id = blocks.session_id
+    and found.stream_id = blocks.stream_id
+    and found.generation = blocks.generation
+    and found.seq = blocks.seq
+    and found.part = blocks.part

@@ -3,7 +3,7 @@ One row per call of a tool that has a result, and session in which it was found.
 
 grain   source, session_id, tool_call_id
 why     A result comes in pieces (output, duration, exit code), and again in each copy
-        of the call. Its text is told by its place only: the first piece that has one.
+        of the call. Of its text only the place is kept: the first piece that has one.
 */
 select
     source,

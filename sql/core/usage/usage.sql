@@ -15,7 +15,7 @@ why     The price is chosen per call: by its date, hour, service tier, region an
         cost_usd is null too, and cost_low_usd and cost_high_usd bound it; elsewhere they
         equal it. What the agent itself reported stands beside it. What is not counted in
         tokens (`unit`) has its number in `amount` and no tokens. `calls` is how many requests a row
-        stands for; null: nobody told.
+        stands for; null: unknown.
 */
 with
     calls as materialized(

@@ -1,9 +1,10 @@
 /*
-One row per thing that usage is evidence of, with the best evidence that there is.
+One row per scope (what usage is evidence of), with the highest precedence that reports
+it.
 
 grain   source, scope
 only    staging.usage where scope is not null
-why     Some agents tell one truth in several places: a ledger and its messages, a
+why     Some agents report one usage in several places: a ledger and its messages, a
         store and a summary at the end, an old format and its successor. Which places
         a session has is known only when all of it is loaded.
 */

@@ -1,10 +1,10 @@
 /*
-One row per message whose usage is told in records of their own, one per step.
+One row per message whose usage has records of its own, one per step.
 
 grain   source, session_id, message_id
 only    staging.usage where starts_with(call_part, 'step:')
-why     Such a record says what a step cost, but not who made it, when, or of which
-        call it is a part; the message's own record does.
+why     The record of a step has its cost, but neither its model, its time nor its
+        call; the message's own record has them.
 */
 with
     stepped as (
@@ -12,7 +12,7 @@ with
         from staging.usage
         where starts_with(call_part, 'step:') and usage_key is null
     ),
-    said as (
+    whole as (
         select
             usage.source,
             usage.session_id,
@@ -35,10 +35,10 @@ select
     messages.source,
     messages.session_id,
     messages.message_id,
-    any_value(said.usage_key) as usage_key,
-    any_value(said.provider) as provider,
-    coalesce(any_value(said.model), min(messages.model)) as model,
-    coalesce(any_value(said.called_at), min(messages.sent_at)) as called_at
+    any_value(whole.usage_key) as usage_key,
+    any_value(whole.provider) as provider,
+    coalesce(any_value(whole.model), min(messages.model)) as model,
+    coalesce(any_value(whole.called_at), min(messages.sent_at)) as called_at
 from stepped
 inner join
     staging.messages as messages
@@ -46,8 +46,8 @@ inner join
     and messages.session_id = stepped.session_id
     and messages.message_id = stepped.message_id
 left join
-    said
-    on said.source = messages.source
-    and said.session_id = messages.session_id
-    and said.message_id = messages.message_id
+    whole
+    on whole.source = messages.source
+    and whole.session_id = messages.session_id
+    and whole.message_id = messages.message_id
 group by all

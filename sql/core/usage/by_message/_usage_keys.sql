@@ -8,7 +8,7 @@ why     A request is known by the key that its adapter made, else by its message
         whose prompts differ is an id that a gateway used twice: two calls.
 */
 with
-    told as (
+    completed as (
         select
             usage.* replace (
                 coalesce(usage.usage_key, whole.usage_key) as usage_key,
@@ -40,7 +40,7 @@ with
                 || ':'
                 || coalesce(record_id, stream_id || '.' || seq)
             ) as request_key
-        from told
+        from completed
     ),
     requests as (
         select

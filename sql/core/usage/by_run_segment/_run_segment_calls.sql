@@ -1,12 +1,12 @@
 /*
-One row per record of what the end of a segment told of a model; dropped_by says why it is
-no usage of its own, null that it is.
+One row per record in which the end of a run segment reports a model; dropped_by says why
+it is no usage of its own, null that it is.
 
 grain   source, stream_id, generation, seq, part
 only    staging.usage where kind = 'run_segment'
-why     Of a total, the segment has what the total before it did not; one that fell began
-        again, and is the segment's as it stands. Where calls of the segment are told one by one
-        (by a database, an export) these count instead.
+why     Of a total, the segment has what the total before it did not have; one that fell
+        began anew, and is all the segment's. Where calls of the segment have records of
+        their own (in a database, an export), these count instead.
 */
 with
     covered as (
@@ -60,7 +60,7 @@ with
             and previous.record_id = ends.record_before
             and previous.model is not distinct from totals.model
     ),
-    told as (
+    reported as (
         select
             records.source,
             records.stream_id,
@@ -146,4 +146,4 @@ select
             = 0
         then 'no_request'
     end as dropped_by
-from told
+from reported

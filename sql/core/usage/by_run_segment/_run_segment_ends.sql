@@ -1,13 +1,13 @@
 /*
-One row per end of a segment that told its tokens: whether these are of the segment alone or of
-the session so far.
+One row per end of a run segment that reports tokens: whether these are of the segment
+alone or of the session so far.
 
 grain   source, session_id, record_id
 only    staging.usage where kind = 'run_segment'
-why     Versions differ, and no record says it. The replies do: their outputs, added up
-        over the segment and over the session, are compared with the output that was told.
-        A session that goes on from the last told total has that plus the segment's. Where no
-        reply tells its output, totals are those that never fall, and whose requests grew
+why     Versions differ, and no record says it. The outputs of the replies, added up
+        over the segment and over the session, are compared with the reported output.
+        A session that goes on from the last reported total has that plus the segment's.
+        Where no reply has an output, totals are those that never fall, and whose requests grew
         by no more than the segment has replies; anything else is the segment's own.
 */
 with

@@ -1,5 +1,6 @@
 /*
-One row per reply that tells its output, and per call told on its own, with its segment.
+One row per reply with an output, and per call with a record of its own, with the run
+segment in which it was made.
 
 grain   source, stream_id, generation, seq, part
 only    staging.usage where kind in ('run_segment', 'reply_output')

@@ -4,9 +4,9 @@ of its own, null that it is.
 
 grain   source, stream_id, generation, seq, part
 only    staging.usage where kind = 'reply_output'
-why     What a segment told at its end has its replies in it, and so has the next total of
-        all segments. A segment that told nothing crashed, or still runs: the outputs of its
-        replies are all there is, and their input is unknown, but for those that made a
+why     What the end of a segment reports has its replies in it, and so has the next
+        total of all segments. A segment without an end crashed, or still runs: the
+        outputs of its replies are all there is, and their input is unknown, but for those that made a
         summary. Pieces of one reply each repeat its output as far as it was known: the
         largest counts. A call of an unknown model may be any of its segment's replies.
 */

@@ -1,5 +1,5 @@
 /*
-One row per model and end of a segment, with the counts that were told of it there.
+One row per model and end of a run segment, with the counts that the end reports of it.
 
 grain   source, session_id, record_id, model
 only    staging.usage where kind = 'run_segment'

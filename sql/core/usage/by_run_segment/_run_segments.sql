@@ -4,11 +4,11 @@ its end, or until the next run began, if it crashed.
 
 grain   source, session_id, segment
 only    staging.usage where kind in ('run_segment', 'reply_output')
-why     Formats that tell tokens only when a run ends, and go on with the session in the
-        next run, leave it open which of these a number belongs to. So a segment begins with
-        each start of a run and after each end of one. Records that lie in two files,
-        or are read again after a rewrite, are the same event and count once. What made
-        a summary is no output of the segment: whether its end tells it is not known.
+why     Some formats report tokens only when a run ends, and the next run goes on with
+        the session. So a segment begins with each start of a run and after each end of
+        one. Records that lie in two files, or are read again after a rewrite, are one
+        event. What made a summary is no output of the segment: whether the segment's
+        end reports it is not known.
 */
 with
     ends as (

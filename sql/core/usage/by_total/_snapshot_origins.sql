@@ -5,7 +5,7 @@ it was then.
 grain   source, usage_id
 only    staging.usage where kind = 'snapshot'
 why     A session that was made from another one (by a compaction, by going back) may
-        take its counters along, or begin at 0. Nothing says which: they were taken
+        take its counters along, or begin at 0. No record says which: they were taken
         along if its first total holds the last one of its origin.
 */
 with

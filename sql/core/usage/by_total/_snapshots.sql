@@ -3,8 +3,8 @@ One row per record of a total so far, with how far it grew since the one before.
 
 grain   source, stream_id, generation, seq, part
 only    staging.usage where kind = 'snapshot'
-why     A total that newer ones replace says nothing of single calls, but what it grew
-        by, and when that was seen, adds up to it. No part of it is ever lowered: a
+why     A total that newer ones replace shows no single calls; what it grew by, and when
+        that was seen, adds up to it. No part of it is ever lowered: a
         smaller step is an error of the source, or (`resets`) the start of a new
         count. One without a time is of the last message beside it. A session made from
         another one may have begun with its total.
