@@ -26,6 +26,7 @@ from agentlake.pipelines.transform.reprice import (
 )
 from agentlake.pipelines.transform.rows import Change, note_load
 from agentlake.pipelines.transform.sql_models import (
+    MADE_FROM,
     QUOTES,
     RECORDS,
     Model,
@@ -74,7 +75,7 @@ def refresh(
     """Refresh these models, or all, in the order in which they read each other.
 
     The views that they read are brought up to date as well.
-    `prepare_prices` runs before the first model that reads `meta.price_quotes`.
+    `prepare_prices` runs before the first model that reads what it makes.
     """
     recall(connection)
     run = _Refresh(connection, prepare_prices)
@@ -126,7 +127,7 @@ class _Refresh:
 
     def one(self, model: Model) -> Refreshed:
         start = time.perf_counter()
-        if QUOTES in model.reads:
+        if MADE_FROM.keys() & set(model.reads):
             self._update_prices()
         how, sessions, rows, replaced = self._refreshed(model)
         return Refreshed(
