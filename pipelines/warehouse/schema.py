@@ -17,6 +17,8 @@ LONG_TEXT = frozenset({"text", "input", "payload", "result_text"})
 """Columns that hold transcripts; DuckDB picks zstd only when it is told to."""
 
 _STAMP = "schema"  # in meta.settings: a digest of all that this module creates
+_PRICE_STAMP = "price_schema"  # the same of the tables of prices alone
+_PRICE_TABLES = ("meta.price_offers", "meta.price_quotes")
 
 META_TABLES = {
     "meta.streams": (
@@ -175,18 +177,22 @@ def ensure(connection: Connection, sources: Iterable[str]) -> None:
         f"staging.{fact.TABLE}": (_first_line(fact), _definitions(fact))
         for fact in FACTS
     }
-    stamp = hashlib.sha256(repr([tables, facts]).encode()).hexdigest()[:16]
-    if _stamp(connection) == stamp:
+    stamp = _digest([tables, facts])
+    if _stored(connection, _STAMP) == stamp:
         return
+    prices = _digest([tables[table] for table in _PRICE_TABLES])
+    are_prices_old = _stored(connection, _PRICE_STAMP) != prices
     with transaction(connection):
         for schema in ("raw", "staging", "core", "marts", "meta"):
             connection.execute(f"create schema if not exists {schema}")
         _create(connection, {"meta.model_state": tables["meta.model_state"]})
-        _drop_prices(connection)
+        if are_prices_old:
+            _drop_prices(connection)
         _create(connection, tables)
         _drop_outdated_facts(connection)
         _create(connection, facts)
         store(connection, _STAMP, stamp)
+        store(connection, _PRICE_STAMP, prices)
 
 
 def _create(connection: Connection, tables: Mapping[str, tuple[str, str]]) -> None:
@@ -197,16 +203,20 @@ def _create(connection: Connection, tables: Mapping[str, tuple[str, str]]) -> No
         connection.execute(f"comment on table {table} is '{description}'")
 
 
-def _stamp(connection: Connection) -> str | None:
+def _digest(definitions: object) -> str:
+    return hashlib.sha256(repr(definitions).encode()).hexdigest()[:16]
+
+
+def _stored(connection: Connection, name: str) -> str | None:
     try:
-        return stored(connection, _STAMP)
+        return stored(connection, name)
     except duckdb.CatalogException:  # a file without any table of ours
         return None
 
 
 def _drop_prices(connection: Connection) -> None:
     """Prices are made again from what was used: nothing is worth keeping of them."""
-    for table in ("meta.price_offers", "meta.price_quotes"):
+    for table in _PRICE_TABLES:
         connection.execute(f"drop table if exists {table}")
     connection.execute("delete from meta.model_state where model = 'meta.price_quotes'")
 
