@@ -39,35 +39,8 @@ with
         where usage.unit = 'tokens'
         group by usage.source, usage.session_id, usage.model
     ),
-    accounts as (
-        select
-            usage.source,
-            usage.session_id,
-            usage.model,
-            usage.counter,
-            arg_max(usage.reported_cost_usd, usage.output_tokens) as reported_cost_usd,
-            arg_max(prompt_of(usage), usage.output_tokens) as reported_prompt_tokens,
-            max(usage.output_tokens) as reported_output_tokens
-        from staging.reported_totals as usage
-        group by usage.source, usage.session_id, usage.model, usage.counter
-    ),
-    running as (
-        select
-            source,
-            session_id,
-            arg_max(
-                coalesce(total_input_tokens, 0)
-                + coalesce(total_cache_read_tokens, 0)
-                + coalesce(total_cache_write_tokens, 0),
-                place_of(generation, seq)
-            ) as reported_prompt_tokens,
-            arg_max(
-                total_output_tokens, place_of(generation, seq)
-            ) as reported_output_tokens
-        from staging.usage
-        where kind = 'counter' and total_output_tokens is not null
-        group by all
-    ),
+    accounts as (select * from core._reported_totals where counter <> 'running_total'),
+    running as (select * from core._reported_totals where counter = 'running_total'),
     sums as (
         select
             source,

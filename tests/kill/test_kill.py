@@ -25,6 +25,7 @@ sys.path.insert(0, sys.argv[1])
 from agentlake.adapters.sdk.readers import jsonl
 from agentlake.pipelines.ingest import write
 import agentlake.pipelines.warehouse.insert
+from support.warehouses import Lake
 write.COMMIT_BYTES = 100_000
 jsonl.read.__kwdefaults__["chunk"] = 50_000
 print("ready", flush=True)

@@ -175,7 +175,7 @@ def test_new_prices_cost_history_again(another):
     config.parent.mkdir(parents=True)
     config.write_text('[prices."gpt-5"]\ninput = 1000\noutput = 1000\n')
     metadata = made(another.sync("core/prices", "core/usage"))
-    assert metadata["core/usage"]["how"] == "full"
+    assert metadata["core/usage"]["how"] == "repriced"
     metadata = made(another.sync("core/prices", "core/usage"))
     assert metadata["core/usage"]["how"] == "current"
 

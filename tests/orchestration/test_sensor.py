@@ -148,7 +148,7 @@ def test_an_appended_line_is_a_run_of_that_stream_and_of_what_is_made_of_it(
     assert metadata["lag_seconds"] > 0
     records = made(result)["core/_usage_records"]
     assert records["rows_added"] == 0
-    assert isinstance(records["dagster/row_count"], int)
+    assert isinstance(made(result)["core/usage"]["dagster/row_count"], int)
     assert loaded.tick(monkeypatch, 5) == "nothing changed"
 
 
