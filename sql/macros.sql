@@ -427,3 +427,10 @@ create or replace macro main.uuid_ms(id) as
         then cast('0x' || left(replace(id, '-', ''), 12) as bigint)
     end
 ;
+/*
+id_of_reply(id, began_us): the id of a reply, with the moment at which it began where others
+have the same id: see core._reused_ids.
+*/
+create or replace macro main.id_of_reply(id, began_us) as
+    if(began_us is null, id, id || '@' || began_us)
+;

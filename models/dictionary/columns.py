@@ -19,7 +19,10 @@ KEYS = {
     "parent_session_id": Entry("The session from which this one came."),
     "root_session_id": Entry("The first session of the chain of parents."),
     "agent_id": Entry("The subagent; null for the session itself."),
-    "message_id": Entry("The message, by the agent's own id."),
+    "message_id": Entry(
+        "The message, by the agent's own id; with `@` and when it began where a gateway"
+        " gave other replies the same."
+    ),
     "parent_message_id": Entry("The message that this one answers."),
     "turn_id": Entry("The turn: one prompt and everything that followed from it."),
     "tool_call_id": Entry("The call of a tool, by the agent's own id."),

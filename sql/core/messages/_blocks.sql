@@ -10,8 +10,18 @@ why     A message comes in several records (one per block), and the same records
 */
 with
     own as (
-        select found.*
+        select
+            found.* replace (
+                id_of_reply(found.message_id, apart.began_us) as message_id
+            )
         from staging.blocks as found
+        left join
+            core._reused_ids as apart
+            on apart.source = found.source
+            and apart.stream_id = found.stream_id
+            and apart.generation = found.generation
+            and apart.seq = found.seq
+            and apart.reply_key = found.message_id
         anti join
             core._superseded_messages as superseded
             on superseded.source = found.source

@@ -16,7 +16,7 @@ with
     candidates as (
         select
             records.source,
-            records.message_id,
+            id_of_reply(records.message_id, apart.began_us) as message_id,
             coalesce(copies.origin_id, records.session_id) as session_id,
             copies.origin_id is not null as is_inferred
         from staging.messages as records
@@ -27,6 +27,13 @@ with
             and copies.generation = records.generation
             and copies.seq = records.seq
             and copies.part = records.part
+        left join
+            core._reused_ids as apart
+            on apart.source = records.source
+            and apart.stream_id = records.stream_id
+            and apart.generation = records.generation
+            and apart.seq = records.seq
+            and apart.reply_key = records.message_id
         union all by name
         select here.source, here.message_id, there.session_id, false as is_inferred
         from keyed as here

@@ -13,7 +13,7 @@ with
         select
             records.source,
             records.session_id,
-            records.message_id,
+            id_of_reply(records.message_id, apart.began_us) as message_id,
             arg_min(
                 struct_pack(
                     stream_id := records.stream_id,
@@ -56,6 +56,13 @@ with
             and copies.seq = records.seq
             and copies.part = records.part
         left join
+            core._reused_ids as apart
+            on apart.source = records.source
+            and apart.stream_id = records.stream_id
+            and apart.generation = records.generation
+            and apart.seq = records.seq
+            and apart.reply_key = records.message_id
+        left join
             core._forks as forks
             on forks.source = records.source
             and forks.session_id = records.session_id
@@ -80,9 +87,20 @@ with
         group by all
     ),
     parents as (
-        select source, session_id, record_id, min(message_id) as message_id
-        from staging.messages
-        where record_id is not null
+        select
+            records.source,
+            records.session_id,
+            records.record_id,
+            min(id_of_reply(records.message_id, apart.began_us)) as message_id
+        from staging.messages as records
+        left join
+            core._reused_ids as apart
+            on apart.source = records.source
+            and apart.stream_id = records.stream_id
+            and apart.generation = records.generation
+            and apart.seq = records.seq
+            and apart.reply_key = records.message_id
+        where records.record_id is not null
         group by all
     ),
     gone as (

@@ -16,6 +16,7 @@ with
             replays.parent_session_id,
             is_replay(calls.seq, replays.head_seq, replays.own_from_seq) as is_replay,
             calls.tool_call_id,
+            id_of_reply(calls.message_id, apart.began_us) as message_id,
             calls.agent_id,
             calls.called_at,
             calls.stream_id,
@@ -24,9 +25,16 @@ with
             calls.part
         from staging.tool_calls as calls
         left join
+            core._reused_ids as apart
+            on apart.source = calls.source
+            and apart.stream_id = calls.stream_id
+            and apart.generation = calls.generation
+            and apart.seq = calls.seq
+            and apart.reply_key = calls.message_id
+        left join
             core._message_owners as owners
             on owners.source = calls.source
-            and owners.message_id = calls.message_id
+            and owners.message_id = id_of_reply(calls.message_id, apart.began_us)
         left join
             core._replays as replays
             on replays.source = calls.source
@@ -62,6 +70,7 @@ select
     found.source,
     found.found_in,
     found.tool_call_id,
+    found.message_id,
     found.agent_id,
     found.called_at,
     found.stream_id,

@@ -19,6 +19,7 @@ with
             arg_min(
                 struct_pack(
                     found_in := places.found_in,
+                    message_id := places.message_id,
                     stream_id := places.stream_id,
                     generation := places.generation,
                     seq := places.seq,
@@ -64,7 +65,7 @@ select
     calls.source,
     calls.session_id,
     calls.tool_call_id,
-    asked.message_id,
+    calls.place.message_id as message_id,
     asked.agent_id,
     -- facts
     asked.name,

@@ -4,8 +4,8 @@ One row per record that shows the usage of a request, with the key of its call.
 grain   source, stream_id, generation, seq, part
 why     A request is known by the key that its adapter made, else by its message, its
         own id, or its record in the session in which it was made (a copy may name
-        it). One id with two requests
-        whose prompts differ is an id that a gateway used twice: two calls.
+        it). One id with two requests whose prompts differ is an id that a gateway used
+        twice: two calls. So are its replies that core._reused_ids tells apart.
 */
 with
     completed as (
@@ -77,13 +77,22 @@ select
     named.agent_id,
     named.named_id,
     named.is_inferred,
-    named.request_key || case
-        when reused.request_key is null
-        then ''
-        else '@' || coalesce(nullif(named.request_id, ''), reused.first_request_id)
+    case
+        when apart.began_us is not null
+        then id_of_reply(named.request_key, apart.began_us)
+        when reused.request_key is not null
+        then
+            named.request_key
+            || '@'
+            || coalesce(nullif(named.request_id, ''), reused.first_request_id)
+        else named.request_key
     end as call_key,
     named.call_part,
-    named.message_id,
+    if(
+        apart.reply_key = named.message_id,
+        id_of_reply(named.message_id, apart.began_us),
+        named.message_id
+    ) as message_id,
     named.provider,
     named.model,
     named.called_at,
@@ -108,6 +117,13 @@ select
 from named
 left join
     reused on reused.source = named.source and reused.request_key = named.request_key
+left join
+    core._reused_ids as apart
+    on apart.source = named.source
+    and apart.stream_id = named.stream_id
+    and apart.generation = named.generation
+    and apart.seq = named.seq
+    and apart.reply_key = named.request_key
 left join
     core._scopes as scopes
     on scopes.source = named.source
