@@ -4,6 +4,7 @@
     lake.daily_usage()                                        # one method per mart
     lake.table("core.messages").filter(...).collect()         # any table, lazy
     lake.sql("select model, sum(cost_usd) from core.usage group by all")
+    lake.of_project("~/work/shop").session_summary()          # one project's sessions
 
 What a method reads is the copy that is published at that moment, on a connection of
 its own: the next call sees the next load, nothing is held open in between, and nothing
@@ -28,6 +29,7 @@ from polars.io.plugins import register_io_source
 
 from agentlake.errors import UserError
 from agentlake.pipelines.settings.open import open_settings
+from agentlake.pipelines.settings.project import as_folder, only_of
 from agentlake.pipelines.settings.time_zone import checked_time_zone
 from agentlake.pipelines.warehouse.connect import NAME, attach_published
 
@@ -246,14 +248,28 @@ _BATCH = 100_000
 class Lake:
     """A warehouse to be read. `agentlake.open()` makes one."""
 
-    def __init__(self, path: Path, time_zone: str) -> None:
+    def __init__(self, path: Path, time_zone: str, project: str | None = None) -> None:
         self.path = path
         """The published file."""
         self.time_zone = time_zone
         """In which days are counted."""
+        self.project = project
+        """The folder whose sessions alone are counted; None: all are."""
 
     def __repr__(self) -> str:
-        return f"<agentlake.Lake {self.path}, days in {self.time_zone}>"
+        of = f", only {self.project}" if self.project else ""
+        return f"<agentlake.Lake {self.path}, days in {self.time_zone}{of}>"
+
+    def of_project(self, folder: str | Path) -> "Lake":
+        """The same warehouse, of which only a project's sessions are counted.
+
+        Those in the folder or below it; `~` and paths from here are understood, and the
+        last part of its path is enough. `daily_usage`, `model_usage`, `other_usage`,
+        `project_usage`, `session_summary` and `tool_usage` count no others; in a query
+        of your own, `from sessions_of('shop')` and `semi join project_sessions('shop')
+        using (source, session_id)` do the same.
+        """
+        return Lake(self.path, self.time_zone, as_folder(str(folder)))
 
     def sql(self, query: str) -> pl.DataFrame:
         """The rows of a query. Raises UserError with what DuckDB says of a wrong one.
@@ -354,12 +370,13 @@ class Lake:
         return self._mart("reported_difference")
 
     def session_summary(self) -> pl.DataFrame:
-        """One row per source and session_id, newest first, its subagents included.
+        """One row per source and session_id, the last active first, subagents included.
 
-        `title`, `project`, `category`; `started_at` and `ended_at` of what was said and
-        `updated_at` of its files (UTC); `messages`, `tool_calls` and `calls` that were
-        made in it; sums of `input_tokens`, `cache_read_tokens`, `cache_write_tokens`,
-        `output_tokens` (with the `reasoning_tokens`) and `web_search_requests`;
+        `title`, `project`, `category`; `started_at` and `ended_at` of what was said,
+        and `updated_at`, when it or a subagent was last active (UTC); `messages`,
+        `tool_calls` and `calls` that were made in it; sums of `input_tokens`,
+        `cache_read_tokens`, `cache_write_tokens`, `output_tokens` (with the
+        `reasoning_tokens`) and `web_search_requests`;
         `cost_usd` in US dollars, of all but the `unpriced_calls`; the list of its
         `models`; the `path` of its file, and `file_bytes` of all its files.
         `cost_low_usd` and `cost_high_usd` bound it where sums hide the rate,
@@ -451,6 +468,8 @@ class Lake:
             connection.execute(f"set variable time_zone = '{self.time_zone}'")
             connection.execute(f"set timezone = '{self.time_zone}'")
             try:
+                if self.project is not None:
+                    connection.execute(only_of(self.project))
                 yield connection
             except duckdb.Error as error:
                 raise UserError(str(error)) from error

@@ -247,6 +247,18 @@ create or replace macro main.is_within(project, folder) as
     or regexp_extract(project, '[^/\\]+$') = folder
 ;
 /*
+is_of_project(project, cwd, folder): whether a session belongs to the project in a folder,
+however that is spelled: its project is within it, or it worked there or below.
+*/
+create or replace macro main.is_of_project(project, cwd, folder) as
+    coalesce(is_within(project, path_of(folder)), false)
+    or coalesce(
+        path_of(cwd) = path_of(folder)
+        or starts_with(path_of(cwd), rtrim(path_of(folder), '/') || '/'),
+        false
+    )
+;
+/*
 session_key(source, session_id): both in one text, by which a connection names sessions.
 */
 create or replace macro main.session_key(source, session_id) as

@@ -55,7 +55,22 @@ group by source, model
 order by prompt_tokens desc
 ;
 /*
-sessions_of(folder): One row per session of a project, newest first.
+project_sessions(folder): One row per session of a project, with nothing but its ids: to join
+with, or to be what the marts of a connection count.
+
+use     from core.usage semi join project_sessions('/home/ada/shop') using (source, session_id)
+        set variable session_keys = (
+            select list(session_key(source, session_id)) from project_sessions('shop')
+        )
+*/
+create or replace macro main.project_sessions(folder) as table
+select source, session_id
+from core.sessions
+where is_of_project(project, cwd, folder)
+;
+/*
+sessions_of(folder): One row per session of a project, in its folder or below, the last
+active first.
 
 use     from sessions_of('shop')                    the last part of its path is enough
         from sessions_of('/home/ada/shop')
@@ -67,6 +82,7 @@ select
     title,
     project,
     started_at,
+    updated_at,
     ended_at,
     calls,
     tool_calls,
@@ -75,10 +91,8 @@ select
     unpriced_calls,
     models
 from marts.session_summary
-where
-    project = project_of(folder)
-    or ends_with(project, '/' || path_of(folder))
-order by started_at desc nulls last
+where (source, session_id) in (from project_sessions(folder))
+order by updated_at desc nulls last
 ;
 /*
 tool_failures(since): One row per source and tool that failed at least once.

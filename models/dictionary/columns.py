@@ -147,7 +147,9 @@ MOMENTS = {
     "finished_at": Entry("When the answer was there."),
     "started_at": Entry("The first record that is the session's own."),
     "ended_at": Entry("The last record that is the session's own."),
-    "updated_at": Entry("When one of its files was last written to."),
+    "updated_at": Entry(
+        "When it was last active: its last record's time, of its subagents too."
+    ),
     "usage_date": Entry("The day of the calls.", zone=_SETTINGS_ZONE),
     "began_at": Entry("When the turn began."),
     "linked_at": Entry("When the record was written."),

@@ -84,9 +84,9 @@ REPORTS = {
     "monthly": _period("month", "month_date", "month"),
     "session": Report(
         mart="marts.session_summary",
-        order="started_at desc nulls last, source, session_id",
+        order="updated_at desc nulls last, source, session_id",
         shown=[
-            _text("started_at", "started"),
+            _text("updated_at", "last active"),
             _SOURCE,
             _text("title", "title", gives_way="end"),
             _text("project", "project", gives_way="start", dropped=3),

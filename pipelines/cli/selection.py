@@ -1,22 +1,14 @@
 """What a report is about: some sources, some models, one project."""
 
-import os
 from argparse import Namespace
 from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
-from pathlib import Path
 
 import msgspec
 
 from agentlake.errors import UserError, did_you_mean
+from agentlake.pipelines.settings.project import as_folder, only_of
 from agentlake.pipelines.warehouse.connect import Connection
-
-_SESSIONS = """
-    set variable session_keys = (
-        select coalesce(list(session_key(source, session_id)), [])
-        from core.sessions where is_within(project, {folder})
-    )
-"""
 
 
 class Selection(msgspec.Struct, frozen=True, kw_only=True):
@@ -52,16 +44,8 @@ def selected(connection: Connection, args: Namespace) -> Selection:
             listed = ", ".join(map(_quoted, values))
             connection.execute(f"set variable {name} = [{listed}]")
     if selection.project:
-        connection.execute(_SESSIONS.format(folder=_quoted(selection.project)))
+        connection.execute(only_of(selection.project))
     return selection
-
-
-def as_folder(text: str) -> str:
-    """A project as it is typed: a path from here or from the home, or its last part."""
-    is_path = any(part in text for part in ("/", "\\")) or text in {".", "..", "~"}
-    if not is_path:
-        return text
-    return os.path.abspath(Path(text).expanduser())  # noqa: PTH100 - `..` as text
 
 
 def _known_source(connection: Connection, name: str) -> str:

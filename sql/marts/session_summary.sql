@@ -1,11 +1,12 @@
 /*
-One row per session, newest first; its subagents' work is counted in it.
+One row per session, the last active first; its subagents' work is counted in it.
 
 grain   source, session_id
 why     Everything about a session in one place. Copied messages and calls belong to
         the session in which they were made and are counted only there. For a
         connection that asks about some days (`is_asked_for`), what was done on them
-        is counted, of sessions that were started or made a call on them.
+        is counted, of sessions that were started or made a call on them. When it was
+        last active is told by its records, never by its files: a copy is no activity.
 */
 with
     spoken as (
@@ -64,8 +65,7 @@ with
             files.source,
             files.session_id,
             arg_min(streams.path, (files.agent_id is not null, streams.path)) as path,
-            cast(sum(streams.size) as bigint) as file_bytes,
-            to_timestamp(max(streams.mtime_ns) / 1e9) as updated_at
+            cast(sum(streams.size) as bigint) as file_bytes
         from
             (
                 select source, session_id, stream_id, max(agent_id) as agent_id
@@ -73,6 +73,19 @@ with
                 group by all
             ) as files
         inner join meta.streams as streams on streams.stream_id = files.stream_id
+        group by all
+    ),
+    active as (
+        select source, session_id, max(active_at) as updated_at
+        from
+            (
+                select source, main_session_id as session_id, ended_at as active_at
+                from core.sessions
+                union all
+                select source, session_id, max(called_at) as active_at
+                from core.usage
+                group by all
+            ) as moments
         group by all
     )
 
@@ -84,7 +97,7 @@ select
     sessions.category,
     sessions.started_at,
     sessions.ended_at,
-    stored.updated_at,
+    active.updated_at,
     coalesce(spoken.messages, 0) as messages,
     coalesce(asked.tool_calls, 0) as tool_calls,
     coalesce(used.calls, 0) as calls,
@@ -114,6 +127,10 @@ left join
 left join
     used on used.source = sessions.source and used.session_id = sessions.session_id
 left join
+    active
+    on active.source = sessions.source
+    and active.session_id = sessions.session_id
+left join
     stored
     on stored.source = sessions.source
     and stored.session_id = sessions.session_id
@@ -124,5 +141,4 @@ where
         or (is_asked_for(sessions.started_at) and getvariable('models') is null)
     )
     and is_chosen(sessions.source, sessions.session_id)
-order by
-    sessions.started_at desc nulls last, sessions.source asc, sessions.session_id asc
+order by active.updated_at desc nulls last, sessions.source asc, sessions.session_id asc

@@ -101,6 +101,17 @@ def test_macros_are_there(lake):
 
 
 @pytest.mark.parametrize(
+    ("folder", "calls"), [("shop", 3), ("/home/ada", 3), ("/home/ada/sho", 0)]
+)
+def test_a_project_s_sessions_are_counted_alone(folder, calls, lake):
+    shop = lake.of_project(folder)
+    assert (shop.daily_usage()["calls"].sum() or 0) == calls
+    assert (shop.session_summary()["calls"].sum() or 0) == calls
+    assert lake.daily_usage()["calls"].sum() == 3
+    assert ("only" in repr(shop), "only" in repr(lake)) == (True, False)
+
+
+@pytest.mark.parametrize(
     ("query", "said"),
     [
         ("selec 1", "syntax error"),

@@ -717,7 +717,12 @@ ANSWERS = {
     ],
     "sessions_of('shop')": [("claude_code", LUNCH), ("claude_code", LATE)],
     "sessions_of('/home/ada/shop')": [("claude_code", LUNCH), ("claude_code", LATE)],
+    "sessions_of('/home/ada')": [("claude_code", LUNCH), ("claude_code", LATE)],
     "sessions_of('hop')": [],
+    "project_sessions('shop') order by all": [
+        ("claude_code", min(LATE, LUNCH)),
+        ("claude_code", max(LATE, LUNCH)),
+    ],
     "tool_failures()": [],
     "prompts_with('DO B')": [("2026-11-30T11:00:00Z", "claude_code", LUNCH)],
     f"lines_of('msg_1{LATE}')": [("claude_code", f"msg_1{LATE}")],
