@@ -1,4 +1,4 @@
-"""The pages of the docs that are made from the code: sources, tables, queries.
+"""The pages that are made from the code: sources, tables, queries, commands.
 
     make pages        writes them; a test fails while one of them is not current
 
@@ -34,6 +34,9 @@ from agentlake.pipelines.transform.sql_models import models
 from agentlake.pipelines.warehouse.schema import META_TABLES
 
 DOCS = Path(__file__).parent
+sys.path.insert(0, str(DOCS))  # commands.py stands beside it, in no package
+from commands import commands as command_line  # noqa: E402
+
 _FIELDS = ("Where", "Seen", "Trap", "Missing")
 _HEADER = re.compile(r"\A/\*\n(?P<title>.*?)\n(?:\n(?P<text>.*?)\n)?\*/\n", re.DOTALL)
 _MADE = "<!-- Made by docs/pages.py; `make pages` writes it again. -->\n"
@@ -51,6 +54,7 @@ def pages() -> Iterator[tuple[str, str]]:
     yield "sources.md", sources()
     yield "tables.md", tables()
     yield "queries.md", queries()
+    yield "commands.md", commands()
     yield "../README.md", readme()
 
 
@@ -234,6 +238,16 @@ def printed(words: list[str], warehouse: Path) -> str:
         msg = f"agentlake {' '.join(words)}: {err.getvalue()}"
         raise ValueError(msg)
     return out.getvalue().rstrip()
+
+
+# -- commands
+
+
+def commands() -> str:
+    """Every command with its options, its exit codes and an example."""
+    with TemporaryDirectory() as folder:
+        warehouse = demo(Path(folder))
+        return f"{_MADE}{command_line(printed, warehouse)}"
 
 
 # -- text

@@ -35,7 +35,9 @@ def warehouse(pages, tmp_path_factory):
     return pages.demo(tmp_path_factory.mktemp("docs"))
 
 
-@pytest.mark.parametrize("name", ["sources", "tables", "queries", "../README"])
+@pytest.mark.parametrize(
+    "name", ["sources", "tables", "queries", "commands", "../README"]
+)
 def test_a_page_that_is_made_from_the_code_is_current(name, pages):
     made = getattr(pages, name.removeprefix("../").lower())()
     assert (DOCS / f"{name}.md").read_text() == made, "run `make pages`"
