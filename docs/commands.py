@@ -31,7 +31,10 @@ Print = Callable[[list[str], Path], str]
 RUNS: dict[str, list[str]] = {
     "load": ["load"],
     "report": ["report", "model"],
-    "sql": ["sql", "select role, count(*) as messages from core.messages group by all"],
+    "sql": [
+        "sql",
+        "select role, count(*) as n from core.messages group by 1 order by 1",
+    ],
     "export": ["export", "{folder}/lake", "marts.daily_usage"],
     "prices": ["prices", "gpt-5.1-codex"],
     "doctor": ["doctor"],
