@@ -39,6 +39,7 @@ RUNS: dict[str, list[str]] = {
     "prices": ["prices", "gpt-5.1-codex"],
     "doctor": ["doctor"],
     "rejects": ["rejects"],
+    "reconcile": ["reconcile", "--bill", "{folder}/claude_usage.csv"],
     "verify": ["verify"],
     "replay": ["replay", "codex"],
     "restore": ["restore", "{folder}/demo.duckdb"],
@@ -47,6 +48,14 @@ RUNS: dict[str, list[str]] = {
     "service": ["service", "watch", "--manager", "systemd"],
 }
 """The example of each command that ends by itself, run on the demo."""
+
+_BILL = """\
+usage_date_utc,model_version,api_key,usage_type,usage_input_tokens_no_cache,\
+usage_input_tokens_cache_write_5m,usage_input_tokens_cache_write_1h,\
+usage_input_tokens_cache_read,usage_output_tokens,web_search_count
+2026-11-21,claude-haiku-4-5-20251001,k,standard,53,59393,0,168695,7000,0
+"""
+"""A vendor's report of one day of the demo."""
 
 UNSEEN = {
     "load": ["--home", str(DEMO_HOME), "--warehouse", "{folder}/new.duckdb"],
@@ -84,7 +93,10 @@ def commands(printed: Print, warehouse: Path) -> str:
         "\nThese options stand before the command or after it:\n",
         _options(parser, of=_COMMON),
     ]
-    for name, command in _commands(parser).items():
+    for name, command in commands_of(parser).items():
+        if name not in RUNS | STAYS:
+            msg = f"docs/commands.py: no example of {name}: add it to RUNS or STAYS"
+            raise ValueError(msg)
         parts.append(f"\n## {name}\n\n{(command.description or '').strip()}\n")
         usage = " ".join(command.format_usage().removeprefix("usage: ").split())
         parts.append(f"```text\n{_without_common(usage)}\n```\n")
@@ -94,7 +106,8 @@ def commands(printed: Print, warehouse: Path) -> str:
     return "\n".join(parts)
 
 
-def _commands(parser: ArgumentParser) -> dict[str, ArgumentParser]:
+def commands_of(parser: ArgumentParser) -> dict[str, ArgumentParser]:
+    """The parser of each command, by its name."""
     (found,) = (it for it in parser._actions if isinstance(it, _SubParsersAction))
     return found.choices
 
@@ -148,6 +161,7 @@ def _example(
         for given in (RUNS[name], UNSEEN.get(name, []))
     )
     shown = " ".join(f'"{word}"' if " " in word else word for word in words)
+    (warehouse.parent / "claude_usage.csv").write_text(_BILL)
     said = printed([*words, *more], warehouse).splitlines()
     said = said or ["# prints nothing on stdout"]
     output = "\n".join(_steady([shown, *said], warehouse))
