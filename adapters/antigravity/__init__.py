@@ -39,7 +39,7 @@ from agentlake.models.fact import Fact
 SOURCE = "antigravity"
 NAME = "Antigravity"
 ICON = "🪐"
-STORES = ("databases", "lines")
+STORES = ("databases", "documents", "lines")
 ROOTS = (
     Root(
         default=(

@@ -68,6 +68,10 @@ FACTS = {
     "provider": Entry("Who serves the model, where the record says it."),
     "service_tier": Entry("The tier of service that the call was billed at."),
     "cwd": Entry("The working directory."),
+    "display_name": Entry("The agent's name as people know it."),
+    "icon": Entry("One sign that stands for the agent: an emoji or a letter."),
+    "stores": Entry("How it keeps its history: lines, documents, databases."),
+    "gives": Entry("The kinds of facts that its history holds."),
     "project": Entry(
         "The folder in which the session began, in one spelling; other folders of the"
         " same repository, as far as it is known, and worktrees count as the shortest."

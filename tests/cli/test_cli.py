@@ -887,7 +887,12 @@ def test_a_fine_machine(terminal):
     assert claude["unloaded"]["deleted_after_days"] == 30
     assert claude["last_message_at"] == "2026-11-30T11:00:00Z"
     assert said["unpriced"] == [
-        {"source": "claude_code", "model": "mystery-1", "calls": 1}
+        {
+            "source": "claude_code",
+            "model": "mystery-1",
+            "calls": 1,
+            "because": "no price list that we know has the name",
+        }
     ]
     assert terminal("doctor") == 0
     assert "claude_code 2 - 2 5 2026-11-30 12:00 30 days -" in words_of(terminal.out)
