@@ -130,6 +130,7 @@ STEPS = {
                 where source = 'goose' and starts_with(usage.session_id, '20261002')
                 group by all order by all
                 """: [
+                    ("20261002_1", None, 20),
                     ("20261002_1@2026-10-02 09:00:00", "Live", 10),
                     ("20261002_1@2026-10-02 10:00:00", "Again", 40),
                 ],
