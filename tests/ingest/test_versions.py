@@ -214,10 +214,9 @@ def test_a_half_written_document_leaves_all_as_it_was(lake):
     whole = store.path.read_bytes()
     for cut in (0, 1, len(whole) // 2, len(whole) - 1):
         store.path.write_bytes(whole[:cut])
-        report = store.load()
-        assert [path for path, _ in report.sources["codex"].deferred] == [
-            str(store.path)
-        ]
+        deferred = [path for path, _ in store.load().sources["codex"].deferred]
+        # An empty document is being made: there is nothing to wait for, or to forget.
+        assert deferred == [str(store.path)] * (cut > 0)
         assert store.usage() == [("a", 5)]
     store.write(("a", "s", "one", 5), ("b", "s", "two", 6))
     assert store.load().complete
