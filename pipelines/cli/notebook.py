@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from agentlake.errors import UserError
-from agentlake.pipelines.cli.ui import HOST, refuse_taken
+from agentlake.pipelines.cli.ui import HOST, refuse_taken, warehouse_variables
 from agentlake.pipelines.loopback import OwnPagesOnly
 from agentlake.pipelines.settings.settings import Settings
 
@@ -27,9 +27,8 @@ def run(args: Namespace, settings: Settings, environ: Mapping[str, str]) -> int:
         raise UserError(msg) from error
     refuse_taken(args.port)
     # Its code asks the settings by itself, as any notebook of the user's would.
-    os.environ.update(environ, AGENTLAKE_WAREHOUSE=str(settings.warehouse))
-    if settings.config.exists():
-        os.environ["AGENTLAKE_CONFIG"] = str(settings.config)
+    os.environ.update(environ)
+    os.environ.update(warehouse_variables(settings))
     pages = marimo.create_asgi_app(quiet=True).with_app(path="", root=str(NOTEBOOK))
     print(
         f"{settings.warehouse} in pictures: http://{HOST}:{args.port}"

@@ -7,6 +7,7 @@ from fnmatch import fnmatchcase
 import msgspec
 
 from agentlake.errors import UserError, did_you_mean
+from agentlake.pipelines.literal import literal
 from agentlake.pipelines.settings.project import as_folder, only_of
 from agentlake.pipelines.warehouse.connect import Connection
 
@@ -41,7 +42,7 @@ def selected(connection: Connection, args: Namespace) -> Selection:
     )
     for name, values in (("sources", selection.sources), ("models", selection.models)):
         if values:
-            listed = ", ".join(map(_quoted, values))
+            listed = ", ".join(map(literal, values))
             connection.execute(f"set variable {name} = [{listed}]")
     if selection.project:
         connection.execute(only_of(selection.project))
@@ -75,7 +76,3 @@ def _known_models(connection: Connection, pattern: str) -> Iterable[str]:
         )
         raise UserError(msg)
     return like
-
-
-def _quoted(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"

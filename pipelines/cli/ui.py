@@ -54,16 +54,21 @@ def environment(
     """The variables that make the definitions see the settings of this command."""
     ours = {
         "AGENTLAKE_HOME": str(settings.home),
-        "AGENTLAKE_WAREHOUSE": str(settings.warehouse),
         "DAGSTER_HOME": str(home),
         PID: str(os.getpid()),  # Dagster takes our place
         "PYTHONWARNINGS": ",".join(
             filter(None, (environ.get("PYTHONWARNINGS"), _SUPERSEDED))
         ),
     }
+    return {**environ, **warehouse_variables(settings), **ours}
+
+
+def warehouse_variables(settings: Settings) -> dict[str, str]:
+    """The variables that lead another program to the warehouse of this command."""
+    ours = {"AGENTLAKE_WAREHOUSE": str(settings.warehouse)}
     if settings.config.exists():  # a file asked for by name must exist
         ours["AGENTLAKE_CONFIG"] = str(settings.config)
-    return {**environ, **ours}
+    return ours
 
 
 def dagster_home(settings: Settings, environ: Mapping[str, str]) -> Path:

@@ -20,12 +20,10 @@ from agentlake.pipelines.ingest.loader import load
 from agentlake.pipelines.ingest.report import SourceReport
 from agentlake.pipelines.ingest.scanner import Scanner
 from agentlake.pipelines.orchestration.lake import Lake, told_plainly
-from agentlake.pipelines.orchestration.shown import (
-    OWNERS,
-    WARN,
-    as_table,
-    table,
-    table_schema,
+from agentlake.pipelines.orchestration.shown import OWNERS, as_table, table_schema
+from agentlake.pipelines.orchestration.source_checks import (
+    source_check_results,
+    source_check_specs,
 )
 from agentlake.pipelines.transform.checks.check import SHOWN_ROWS
 from agentlake.pipelines.transform.columns import Types, raw_columns
@@ -71,26 +69,11 @@ def raw_asset(source: str, adapter: Adapter, types: Types) -> dg.AssetsDefinitio
             **code_reference(_file(adapter), "the adapter"),
         },
     )
-    read_all = dg.AssetCheckSpec(
-        "all_streams_read", asset=key, description="No stream waits to be read."
-    )
-    understood = dg.AssetCheckSpec(
-        "all_records_understood",
-        asset=key,
-        description="No record, or part of one, was rejected; all are kept in raw.",
-    )
-
-    known = dg.AssetCheckSpec(
-        "all_types_known",
-        asset=key,
-        description="The agent writes no type of record that its adapter neither uses"
-        " nor ignores.",
-    )
 
     @dg.multi_asset(
         name=raw_op(source),
         specs=[spec],
-        check_specs=[read_all, understood, known],
+        check_specs=source_check_specs(key),
         can_subset=True,
         config_schema=_CONFIG,
     )
@@ -101,12 +84,9 @@ def raw_asset(source: str, adapter: Adapter, types: Types) -> dg.AssetsDefinitio
             if key in context.selected_asset_keys:
                 metadata = _loaded(context, lake, source)
                 yield dg.MaterializeResult(asset_key=key, metadata=metadata)
-            if read_all.key in context.selected_asset_check_keys:
-                yield _read_all(lake.connection, source, key)
-            if understood.key in context.selected_asset_check_keys:
-                yield _understood(lake.connection, source, key)
-            if known.key in context.selected_asset_check_keys:
-                yield _known(lake.connection, source, key)
+            yield from source_check_results(
+                lake.connection, source, key, set(context.selected_asset_check_keys)
+            )
 
     return _load
 
@@ -203,78 +183,6 @@ def _deferred(one: SourceReport) -> dict[str, Any]:
     rows = [{"path": path, "reason": reason} for path, reason in one.deferred]
     shown = as_table(rows[:SHOWN_ROWS])
     return {"streams_deferred": len(rows), "deferred": shown}
-
-
-def _read_all(
-    connection: Connection, source: str, key: dg.AssetKey
-) -> dg.AssetCheckResult:
-    ((count,),) = connection.execute(
-        "select count(*) from meta.streams where source = $1 and status = 'deferred'",
-        [source],
-    ).fetchall()
-    metadata: dict[str, Any] = {"deferred_streams": count}
-    if count:
-        metadata["streams"] = table(
-            connection,
-            "select path, reason from meta.streams"
-            f" where source = '{source}' and status = 'deferred' limit {SHOWN_ROWS}",
-        )
-    return dg.AssetCheckResult(
-        asset_key=key,
-        check_name="all_streams_read",
-        passed=not count,
-        severity=WARN,
-        metadata=metadata,
-        description=f"{count:,} streams wait to be read" if count else None,
-    )
-
-
-def _understood(
-    connection: Connection, source: str, key: dg.AssetKey
-) -> dg.AssetCheckResult:
-    ((count,),) = connection.execute(
-        "select count(*) from meta.rejects where source = $1", [source]
-    ).fetchall()
-    metadata: dict[str, Any] = {"rejects": count}
-    if count:
-        metadata["reasons"] = table(
-            connection,
-            "select reason, count(*) as rejects, max(load_id) as last_load_id"
-            f" from meta.rejects where source = '{source}'"
-            f" group by all order by rejects desc limit {SHOWN_ROWS}",
-        )
-    return dg.AssetCheckResult(
-        asset_key=key,
-        check_name="all_records_understood",
-        passed=not count,
-        severity=WARN,
-        metadata=metadata,
-        description=f"{count:,} rejects, kept in raw" if count else None,
-    )
-
-
-def _known(
-    connection: Connection, source: str, key: dg.AssetKey
-) -> dg.AssetCheckResult:
-    ((count,),) = connection.execute(
-        "select count(*) from meta.unknown_records where source = $1", [source]
-    ).fetchall()
-    metadata: dict[str, Any] = {"records": count}
-    if count:
-        metadata["types"] = table(
-            connection,
-            "select type, count(*) as records from meta.unknown_records"
-            f" where source = '{source}' group by all"
-            f" order by records desc, type limit {SHOWN_ROWS}",
-        )
-    return dg.AssetCheckResult(
-        asset_key=key,
-        check_name="all_types_known",
-        passed=not count,
-        severity=WARN,
-        metadata=metadata,
-        description=f"{count:,} records of unknown types" if count else None,
-    )
 
 
 def code_reference(path: str | Path, label: str) -> dict[str, Any]:

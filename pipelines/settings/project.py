@@ -4,6 +4,8 @@ import os
 import re
 from pathlib import Path
 
+from agentlake.pipelines.literal import literal
+
 _DRIVE = re.compile(r"[A-Za-z]:[/\\]")
 
 
@@ -17,8 +19,7 @@ def as_folder(text: str) -> str:
 
 def only_of(folder: str) -> str:
     """SQL after which the marts of a connection count the sessions of a project."""
-    quoted = "'" + folder.replace("'", "''") + "'"
     return (
         "set variable session_keys = (select coalesce(list(session_key(source,"
-        f" session_id)), []) from project_sessions({quoted}))"
+        f" session_id)), []) from project_sessions({literal(folder)}))"
     )

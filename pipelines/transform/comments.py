@@ -10,8 +10,8 @@ from functools import cache
 from agentlake.models.dictionary.entry import Entry
 from agentlake.models.dictionary.lookup import fact_entry, meta_entry, raw_entry
 from agentlake.models.table import FACTS, stored_columns
+from agentlake.pipelines.literal import literal
 from agentlake.pipelines.transform.columns import model_entry
-from agentlake.pipelines.transform.narrow import literal
 from agentlake.pipelines.transform.sql_models import SQL, Model, models
 from agentlake.pipelines.warehouse.connect import Connection, transaction
 from agentlake.pipelines.warehouse.meta import store, stored

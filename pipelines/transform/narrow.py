@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
+from agentlake.pipelines.literal import literal
 from agentlake.pipelines.transform.groups import Session
 from agentlake.pipelines.transform.sql_models import Model, macros, models
 from agentlake.pipelines.warehouse.connect import Connection
@@ -224,8 +225,3 @@ def _of_sessions(key: Sequence[str], sessions: Sequence[Session]) -> str:
         for name, ids in by_source.items()
     ]
     return " or ".join(parts) or "false"
-
-
-def literal(text: str) -> str:
-    """A text as SQL writes it."""
-    return "'" + text.replace("'", "''") + "'"

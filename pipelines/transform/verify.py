@@ -15,6 +15,7 @@ import duckdb
 import msgspec
 
 from agentlake.errors import UserError
+from agentlake.pipelines.literal import literal
 from agentlake.pipelines.transform.sql_models import (
     Model,
     fingerprint,
@@ -67,8 +68,8 @@ def _beside(path: Path) -> Iterator[Connection]:
         duckdb.connect() as connection,
     ):
         attach_published(connection, path, _STANDING)
-        aside = str(Path(folder, "aside.duckdb")).replace("'", "''")
-        connection.execute(f"attach '{aside}' as {_ASIDE}")
+        aside = literal(str(Path(folder, "aside.duckdb")))
+        connection.execute(f"attach {aside} as {_ASIDE}")
         connection.execute("set preserve_insertion_order = false")
         connection.execute(f"use {_ASIDE}")
         for schema in ("staging", "core", "meta"):

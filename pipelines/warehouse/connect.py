@@ -16,6 +16,7 @@ from typing import TypeVar
 import duckdb
 
 from agentlake.errors import UserError
+from agentlake.pipelines.literal import literal
 from agentlake.pipelines.warehouse.copy_closed import log_of
 from agentlake.pipelines.warehouse.files import (
     refuse_foreign,
@@ -99,8 +100,7 @@ def attach(
     options = "read_only"
     if not read_only:
         options = f"storage_version '{_STORAGE_VERSION}', row_group_size {_ROW_GROUP}"
-    quoted = str(file).replace("'", "''")
-    query = f"attach '{quoted}' as {name} ({options})"
+    query = f"attach {literal(str(file))} as {name} ({options})"
     _patiently(path, wait_s, lambda: connection.execute(query), file)
 
 

@@ -37,8 +37,13 @@ def obstacles(path: Path, free_at: Callable[[Path], int] = _free_at) -> list[str
     return [*_of_folder(path.parent), *_of_disk(path, free_at), *_of_vault(path)]
 
 
+def _there(folder: Path) -> Path:
+    """The folder, or the nearest one above it that exists."""
+    return next(one for one in (folder, *folder.parents) if one.exists())
+
+
 def _of_folder(folder: Path) -> Iterator[str]:
-    there = next(one for one in (folder, *folder.parents) if one.exists())
+    there = _there(folder)
     if not there.is_dir():
         yield f"{there}: is not a folder, so the warehouse cannot be made below it."
     elif not os.access(there, os.W_OK | os.X_OK):
@@ -46,7 +51,7 @@ def _of_folder(folder: Path) -> Iterator[str]:
 
 
 def _of_disk(path: Path, free_at: Callable[[Path], int]) -> Iterator[str]:
-    there = next(one for one in path.parents if one.exists())
+    there = _there(path.parent)
     free = free_at(there)
     vault = vault_of(path)
     # A copy that anybody has open is replaced by a new one, beside it.

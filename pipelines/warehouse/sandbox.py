@@ -21,6 +21,7 @@ from threading import Event, Thread
 import duckdb
 
 from agentlake.errors import UserError
+from agentlake.pipelines.literal import literal
 from agentlake.pipelines.warehouse.connect import Connection, reading
 
 MEMORY_GB = 2
@@ -130,13 +131,12 @@ def _address_space() -> Iterator[None]:
 
 
 def _shut_off(connection: Connection, spill: Path, zone: str) -> None:
-    folder = str(spill).replace("'", "''")
     for setting in (
         f"variable time_zone = '{zone}'",  # which the marts ask
         f"timezone = '{zone}'",
         "search_path = 'main,marts,core,meta,staging'",  # `from daily_usage` is enough
         f"memory_limit = '{MEMORY_GB}GB'",
-        f"temp_directory = '{folder}'",
+        f"temp_directory = {literal(str(spill))}",
         f"max_temp_directory_size = '{DISK_GB}GB'",
         "python_enable_replacements = false",
         "autoinstall_known_extensions = false",

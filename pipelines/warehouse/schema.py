@@ -10,6 +10,7 @@ import duckdb
 
 from agentlake.models.fact import Fact
 from agentlake.models.table import FACTS, Column, columns, stored_columns
+from agentlake.pipelines.literal import literal
 from agentlake.pipelines.warehouse.connect import Connection, transaction
 from agentlake.pipelines.warehouse.meta import store, stored
 
@@ -200,7 +201,7 @@ def _create(connection: Connection, tables: Mapping[str, tuple[str, str]]) -> No
         connection.execute(f"create table if not exists {table} ({definitions})")
         for column in _ADDED.get(table, ()):
             connection.execute(f"alter table {table} add column if not exists {column}")
-        connection.execute(f"comment on table {table} is '{description}'")
+        connection.execute(f"comment on table {table} is {literal(description)}")
 
 
 def _digest(definitions: object) -> str:
@@ -256,7 +257,7 @@ def _definitions(fact: type[Fact]) -> str:
 
 
 def _first_line(fact: type[Fact]) -> str:
-    return (fact.__doc__ or "").splitlines()[0].replace("'", "''")
+    return (fact.__doc__ or "").splitlines()[0]
 
 
 def _definition(column: Column) -> str:
