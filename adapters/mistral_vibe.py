@@ -133,7 +133,7 @@ class Meta(msgspec.Struct, frozen=True, gc=False):
 LINE, META = Decoder(Line), Decoder(Meta)
 
 
-class Place(NamedTuple):
+class StreamPath(NamedTuple):
     """What a path says: the session, and for a subagent the one that holds it."""
 
     name: str
@@ -141,12 +141,12 @@ class Place(NamedTuple):
     parent_id: str | None
 
 
-def _place(path: str) -> Place | None:
+def _stream_path(path: str) -> StreamPath | None:
     found = _FILE.fullmatch(path.replace("\\", "/"))
     if found is None:
         return None
     parent = found["parent"]
-    return Place(found["name"], _short(found["folder"]), parent and _short(parent))
+    return StreamPath(found["name"], _short(found["folder"]), parent and _short(parent))
 
 
 def _short(folder: str) -> str:
@@ -159,7 +159,7 @@ def discover(root: str, options: Options) -> Iterator[Stream]:
     del options
     keys = set[str]()
     for path in files_below(str(Path(root, "logs", "session"))):
-        if (place := _place(path)) is None:
+        if (place := _stream_path(path)) is None:
             continue
         key = f"{place.session_id}/{place.name}"
         if key in keys:
@@ -180,14 +180,14 @@ def explode(stream: Stream, data: bytes) -> Iterable[Keyed]:
 
 def parse(record: Record) -> Iterable[Fact | Reject]:
     """A message, or the state of its session."""
-    if (place := _place(record.stream.path)) is None:
+    if (place := _stream_path(record.stream.path)) is None:
         return ()
     if place.name == "meta.json":
         return _meta(place, record.data)
     return _message(place.session_id, record)
 
 
-def _meta(place: Place, data: bytes) -> Facts:
+def _meta(place: StreamPath, data: bytes) -> Facts:
     meta, rejects = META.decode(data)
     origin = _origin(place.session_id, meta)
     relation = "continuation" if origin else None

@@ -34,7 +34,7 @@ from agentlake.errors import SourceError
 from agentlake.fixtures import FIXTURES_DIR
 from agentlake.models.usage import Usage
 from agentlake.pipelines.cli import main as command
-from agentlake.pipelines.ingest.batch import Batch, Place
+from agentlake.pipelines.ingest.batch import Batch, Origin
 from agentlake.pipelines.ingest.listing import SourcePlan, list_streams
 from agentlake.pipelines.settings.places import resolve_roots
 from agentlake.pipelines.settings.settings import load_settings
@@ -77,7 +77,7 @@ class Read:
             facts, rejects = facts_of(adapter, record)
             place = os.path.relpath(stream.path, self._home)
             self.usage[place] += sum(isinstance(it, Usage) for it in facts)
-            self.batch.add(record, Place(1, 0, record.key), facts, rejects)
+            self.batch.add(record, Origin(1, 0, record.key), facts, rejects)
 
 
 def read_again(adapter, stream):

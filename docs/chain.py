@@ -41,7 +41,7 @@ _WIDE, _HIGH = 134, 22
 _GAP, _ROW = 30, 30
 _LEFT, _TOP = 16, 46
 
-Place = tuple[int, int]
+Point = tuple[int, int]
 """The left upper corner of a box."""
 
 
@@ -111,13 +111,13 @@ def _depths(reads: dict[str, list[str]]) -> dict[str, int]:
 
 def _placed(
     reads: dict[str, list[str]], depths: dict[str, int]
-) -> tuple[list[tuple[str, int, int]], dict[str, Place]]:
+) -> tuple[list[tuple[str, int, int]], dict[str, Point]]:
     """Each lane with its top and height, and the place of each model."""
     cells: defaultdict[tuple[str, int], list[str]] = defaultdict(list)
     for name in sorted(depths, key=lambda it: (depths[it], it)):
         cells[lane_of(models()[name]), depths[name]].append(name)
     lanes: list[tuple[str, int, int]] = []
-    places: dict[str, Place] = {}
+    places: dict[str, Point] = {}
     top = _TOP
     for lane in LANES:
         columns = {depth: names for (at, depth), names in cells.items() if at == lane}
@@ -132,13 +132,13 @@ def _placed(
     return lanes, places
 
 
-def _height(name: str, reads: dict[str, list[str]], places: dict[str, Place]) -> float:
+def _height(name: str, reads: dict[str, list[str]], places: dict[str, Point]) -> float:
     """How high on average stands what it reads: near it, lines cross less."""
     known = [places[it][1] for it in reads[name] if it in places]
     return sum(known) / len(known) if known else 0.0
 
 
-def _box(model: Model, place: Place) -> str:
+def _box(model: Model, place: Point) -> str:
     left, top = place
     name = model.name.partition(".")[2]
     is_step = name.startswith("_")
@@ -150,7 +150,7 @@ def _box(model: Model, place: Place) -> str:
     )
 
 
-def _line(start: Place, end: Place) -> str:
+def _line(start: Point, end: Point) -> str:
     x1, y1 = start[0] + _WIDE, start[1] + _HIGH // 2
     x2, y2 = end[0], end[1] + _HIGH // 2
     bend = _GAP // 2 + 6

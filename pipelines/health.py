@@ -42,7 +42,7 @@ _LAST_REJECTS = 3
 _WAIT_S = 1.0
 
 
-class Place(msgspec.Struct, frozen=True):
+class Problem(msgspec.Struct, frozen=True):
     """A record or a stream that needs attention, and why."""
 
     path: str
@@ -79,7 +79,7 @@ class SourceHealth(msgspec.Struct, kw_only=True):
     enabled: bool
     found: bool = False
     roots: list[str] = []
-    looked_in: list[str] = []
+    searched: list[str] = []
     streams_on_disk: int = 0
     unloaded: Unloaded | None = None
     streams: int | None = None
@@ -89,10 +89,10 @@ class SourceHealth(msgspec.Struct, kw_only=True):
     last_loaded_at: datetime | None = None
     last_message_at: datetime | None = None
     rejects: int | None = None
-    last_rejects: list[Place] = []
+    last_rejects: list[Problem] = []
     unknown_types: list[UnknownType] = []
     """What it may have begun to write: counted, kept in raw, and in no mart."""
-    deferred: list[Place] = []
+    deferred: list[Problem] = []
     problem: str | None = None
     """Why its adapter cannot be used."""
     warnings: list[str] = []
@@ -214,20 +214,22 @@ def _look(
 ) -> None:
     one.found = plan.is_found
     one.roots = [str(root) for root in plan.roots]
-    one.looked_in = list(plan.looked_in)
+    one.searched = list(plan.searched)
     periods = told(plan, one)
     found = compare(connection, plan, list_streams(plan), load_id=0)
     one.streams_on_disk = found.streams
     one.problem = "; ".join(found.listing.problems) or None
     unseen = found.listing.unseen.items()
-    one.deferred += [Place(path, None, why) for path, why in unseen]
+    one.deferred += [Problem(path, None, why) for path, why in unseen]
     one.warnings += [
         f"{path} leads out of its folders, to {real}, and is not followed. If history"
         f" lies there, name its folder in sources.{one.source}.roots, too"
         for path, real in found.listing.led_out.items()
     ]
     if is_known:
-        one.deferred += [Place(item.path, None, why) for item, why in found.unreadable]
+        one.deferred += [
+            Problem(item.path, None, why) for item, why in found.unreadable
+        ]
         one.unloaded = unloaded(found, periods)
 
 
@@ -297,7 +299,7 @@ def _ask(connection: Connection, one: SourceHealth) -> None:
     one.last_loaded_at, one.last_message_at = _moment(loaded_us), _moment(message_us)
     seen = {place.path for place in one.deferred}
     one.deferred += [
-        Place(path, None, reason or "could not be read")
+        Problem(path, None, reason or "could not be read")
         for path, reason in connection.execute(
             "select path, reason from meta.streams "
             "where source = $1 and status = 'deferred' order by path",
@@ -316,7 +318,9 @@ def _ask(connection: Connection, one: SourceHealth) -> None:
         source,
     ).fetchall()
     one.rejects = rejects[0][3] if rejects else 0
-    one.last_rejects = [Place(path, line, reason) for path, line, reason, _ in rejects]
+    one.last_rejects = [
+        Problem(path, line, reason) for path, line, reason, _ in rejects
+    ]
     one.unknown_types = _unknown_types(connection, one.source)
     ((one.gone,),) = connection.execute(
         "select count(*) from staging.gone"

@@ -21,7 +21,7 @@ from agentlake.pipelines.ingest.report import LoadReport, SourceReport
 from agentlake.pipelines.ingest.write import record_load
 from agentlake.pipelines.prices.quotes import check, fingerprint
 from agentlake.pipelines.prices.update import prepare, update_quotes
-from agentlake.pipelines.settings.places import look_for, looked_in
+from agentlake.pipelines.settings.places import look_for, searched_places
 from agentlake.pipelines.settings.settings import Settings
 from agentlake.pipelines.transform.comments import digest
 from agentlake.pipelines.transform.refresh import Refreshed, refresh
@@ -88,7 +88,7 @@ def _plan(
         adapter=adapter,
         roots=places.found,
         unseen=places.unseen,
-        looked_in=looked_in(adapter.ROOTS, settings, name, environ),
+        searched=searched_places(adapter.ROOTS, settings, name, environ),
         options=settings.source(name).options,
     )
 
@@ -126,7 +126,7 @@ def sync(
             if selects(stream)
         }
         if not only:
-            places = ", ".join(place for plan in found for place in plan.looked_in)
+            places = ", ".join(place for plan in found for place in plan.searched)
             msg = f"no history matches, so nothing was loaded. Looked in {places}."
             raise UserError(msg)
     return sync_plans(

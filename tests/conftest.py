@@ -4,7 +4,7 @@ import hypothesis
 import pytest
 from support.cases import CASES, LOADED_FAST
 from support.terminal import Terminal, write_home
-from support.warehouses import Lake, like
+from support.warehouses import ScratchLake, like
 
 from agentlake.pipelines.warehouse.publish import publish
 
@@ -34,7 +34,7 @@ def pytest_generate_tests(metafunc):
 def empty_warehouse(tmp_path_factory):
     """A warehouse with all tables and models and nothing in them; do not write."""
     folder = tmp_path_factory.mktemp("empty")
-    lake = Lake(folder / "empty.duckdb", folder)
+    lake = ScratchLake(folder / "empty.duckdb", folder)
     lake.load()
     lake.close()
     publish(lake.path)
@@ -52,7 +52,7 @@ def new_lake(tmp_path, empty_warehouse):
         if home is None:
             home = tmp_path / "home"
             home.mkdir(exist_ok=True)
-        made.append(Lake(path, home))
+        made.append(ScratchLake(path, home))
         return made[-1]
 
     yield make

@@ -68,7 +68,7 @@ _FILE = re.compile(
 )
 
 
-class Place(NamedTuple):
+class StreamPath(NamedTuple):
     """What a path says: which of the two programs wrote it, and of whom."""
 
     holds: str
@@ -81,18 +81,18 @@ class Place(NamedTuple):
         return "/".join(part for part in reversed(self) if part)
 
 
-def _place(path: str) -> Place | None:
+def _stream_path(path: str) -> StreamPath | None:
     path = path.replace("\\", "/")
     if path.endswith("/session_index.jsonl"):
-        return Place("index", "")
+        return StreamPath("index", "")
     if (found := _FILE.fullmatch(path)) is None:
         return None
     if found["state"]:
-        return Place("state", found["session"])
+        return StreamPath("state", found["session"])
     if found["code"]:
         agent = None if found["agent"] == "main" else found["agent"]
-        return Place("code", found["session"], agent)
-    return Place("cli", found["session"], found["subagent"])
+        return StreamPath("code", found["session"], agent)
+    return StreamPath("cli", found["session"], found["subagent"])
 
 
 def discover(root: str, options: Options) -> Iterator[Stream]:
@@ -105,7 +105,7 @@ def discover(root: str, options: Options) -> Iterator[Stream]:
     for path in matching(root, "session_index.jsonl"):
         yield Stream(path=path, key=path)
     for path in files_below(str(Path(root, "sessions"))):
-        if (place := _place(path)) is None:
+        if (place := _stream_path(path)) is None:
             continue
         key = f"{place.key}@{path}" if place.key in keys else place.key
         keys.add(key)
@@ -129,7 +129,7 @@ def read(stream: Stream, cursor: Any, options: Options) -> Iterator[Chunk]:
 
 def parse(record: Record) -> Iterable[Fact | Reject]:
     """A line is an event, or an entry of the index."""
-    if (place := _place(record.stream.path)) is None:
+    if (place := _stream_path(record.stream.path)) is None:
         return ()
     match place.holds:
         case "index":
@@ -147,7 +147,7 @@ def parse(record: Record) -> Iterable[Fact | Reject]:
 _NO_EVENT = (Reject("neither `type` nor `message.type`: no event of Kimi"),)
 
 
-def _code(place: Place, record: Record) -> Iterable[Fact | Reject] | None:
+def _code(place: StreamPath, record: Record) -> Iterable[Fact | Reject] | None:
     """What Kimi Code says by this line; None when it is none of its lines."""
     line, rejects = code.LINE.decode(record.data)
     if line.type is None:
@@ -156,7 +156,7 @@ def _code(place: Place, record: Record) -> Iterable[Fact | Reject] | None:
     return chain(code.facts(where, line), rejects)
 
 
-def _cli(place: Place, record: Record) -> Iterable[Fact | Reject] | None:
+def _cli(place: StreamPath, record: Record) -> Iterable[Fact | Reject] | None:
     """What Kimi CLI says by this line; None when it is none of its lines."""
     event, rejects = cli.LINE.decode(record.data)
     if event.message is None or event.message.type is None:
@@ -165,5 +165,5 @@ def _cli(place: Place, record: Record) -> Iterable[Fact | Reject] | None:
     return chain(cli.facts(where, event), rejects)
 
 
-def _where(place: Place, record: Record, time: Time) -> Where:
+def _where(place: StreamPath, record: Record, time: Time) -> Where:
     return Where(place.session_id, place.agent_id, record.key, moment(time))

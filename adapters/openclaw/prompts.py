@@ -111,7 +111,7 @@ def is_quiet(text: str | None) -> bool:
     return (text or "").strip() in _QUIET
 
 
-class Place(NamedTuple):
+class Conversation(NamedTuple):
     """What the key of a session says of it."""
 
     category: str | None = None
@@ -119,23 +119,23 @@ class Place(NamedTuple):
     relation: str | None = None
 
 
-def place(key: str) -> Place:
+def place(key: str) -> Conversation:
     """From `agent:<agent>:<channel>:direct:<peer>` and its like."""
     steps = key.split(":")
     match steps[2:] if steps[0] == "agent" else steps:
         case ["cron", *_]:
-            return Place("cron")
+            return Conversation("cron")
         case ["hook", *_]:
-            return Place("automated", "hook")
+            return Conversation("automated", "hook")
         case ["subagent", *_]:
-            return Place(relation="subagent")
+            return Conversation(relation="subagent")
         case ["direct" | "dm", *_]:
-            return Place("interactive", DIRECT)
+            return Conversation("interactive", DIRECT)
         case [channel, "direct" | "dm" | "group" | "channel", *_]:
-            return Place("interactive", channel)
+            return Conversation("interactive", channel)
         case [channel, _, "direct" | "dm" | "group" | "channel", *_]:
-            return Place("interactive", channel)
+            return Conversation("interactive", channel)
         case [*_, "heartbeat"]:
-            return Place("system")
+            return Conversation("system")
         case _:
-            return Place()
+            return Conversation()

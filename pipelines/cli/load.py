@@ -124,7 +124,7 @@ def as_table(sources: Iterable[SourceReport], home: Path) -> str:
     every = list(sources)
     found = [one for one in every if one.found] or every
     tails = {
-        number: clean(f"not found (looked in {places(one.looked_in, home, most=2)})")
+        number: clean(f"not found (looked in {places(one.searched, home, most=2)})")
         for number, one in enumerate(found)
         if not one.found
     }
@@ -198,7 +198,7 @@ def as_json(result: SyncResult, settings: Settings) -> str:
         said = msgspec.to_builtins(one)
         said["deferred"] = [{"path": path, "reason": why} for path, why in one.deferred]
         said["led_out"] = [{"path": path, "to": to} for path, to in one.led_out]
-        said["looked_in"] = list(one.looked_in)
+        said["searched"] = list(one.searched)
         said["seconds"] = round(one.seconds, 3)
         sources.append(said)
     models = [

@@ -8,9 +8,9 @@ from pathlib import Path
 _ONLY_ON = {"AppData": "win32", "Library": "darwin"}
 
 
-def places(looked_in: Sequence[str], home: Path, most: int | None = None) -> str:
+def places(searched: Sequence[str], home: Path, most: int | None = None) -> str:
     """`~/.claude, ~/.config/claude, ...`: at most so many, those of this platform."""
-    homely = [_homely(text, home) for text in looked_in]
+    homely = [_homely(text, home) for text in searched]
     ours = [text for text in homely if _is_ours(text)] or homely
     shown = ours[:most]
     return ", ".join([*shown, "..."] if len(ours) > len(shown) else shown)

@@ -31,7 +31,7 @@ def insert(connection: Connection, tables: Tables) -> None:
         insert_columns(connection, table, rows)
 
 
-class Place(NamedTuple):
+class Origin(NamedTuple):
     """Which reading of which stream a record is of."""
 
     stream_id: int
@@ -47,7 +47,7 @@ class Batch:
         self._load_id = 0
         self.bytes = 0
         self._records: list[Record] = []
-        self._places: list[Place] = []
+        self._origins: list[Origin] = []
         self._facts: defaultdict[type[Fact], list[Fact]] = defaultdict(list)
         self._of_record: defaultdict[type[Fact], list[int]] = defaultdict(list)
         self._parts: defaultdict[type[Fact], list[int]] = defaultdict(list)
@@ -68,14 +68,14 @@ class Batch:
     def add(
         self,
         record: Record,
-        place: Place,
+        origin: Origin,
         facts: Iterable[Fact],
         rejects: Iterable[Reject],
     ) -> None:
         """Take one record with its facts and rejects."""
         row = len(self._records)
         self._records.append(record)
-        self._places.append(place)
+        self._origins.append(origin)
         self.bytes += len(record.data)
         for fact in facts:
             kind = type(fact)
@@ -126,8 +126,8 @@ class Batch:
         """What every table has about the records in which its rows were found."""
         return {
             "source": [self._source] * len(rows),
-            "stream_id": [self._places[row].stream_id for row in rows],
-            "generation": [self._places[row].generation for row in rows],
+            "stream_id": [self._origins[row].stream_id for row in rows],
+            "generation": [self._origins[row].generation for row in rows],
             "seq": [self._records[row].seq for row in rows],
             "load_id": [self._load_id] * len(rows),
         }
@@ -139,13 +139,13 @@ class Batch:
         del values["source"]  # the table is the source's own
         payload, damaged = payload_arrays(
             [
-                None if place.content_hash == GONE else record.data
-                for record, place in zip(self._records, self._places, strict=True)
+                None if origin.content_hash == GONE else record.data
+                for record, origin in zip(self._records, self._origins, strict=True)
             ]
         )
         return values | {
             "record_key": [record.key for record in self._records],
-            "content_hash": [place.content_hash for place in self._places],
+            "content_hash": [origin.content_hash for origin in self._origins],
             "byte_offset": [record.offset for record in self._records],
             "payload": payload,
             "payload_bytes": damaged,

@@ -26,7 +26,7 @@ class SourcePlan(msgspec.Struct, frozen=True, kw_only=True):
 
     adapter: Adapter
     roots: Sequence[Path]
-    looked_in: Sequence[str] = ()
+    searched: Sequence[str] = ()
     unseen: Mapping[str, str] = {}
     """Places that may be there and cannot be looked at, and why."""
     options: Options = {}

@@ -144,7 +144,7 @@ def _new_report(connection: Connection, plans: Sequence[SourcePlan]) -> LoadRepo
         SourceReport(
             source=plan.adapter.SOURCE,
             found=plan.is_found,
-            looked_in=plan.looked_in,
+            searched=plan.searched,
         )
         for plan in plans
     ]

@@ -9,7 +9,7 @@ from agentlake.adapters.sdk.contract import Adapter, Record, Reject, Stream
 from agentlake.adapters.sdk.run import facts_of
 from agentlake.models.fact import Fact
 from agentlake.models.table import FACTS
-from agentlake.pipelines.ingest.batch import Batch, Place, insert
+from agentlake.pipelines.ingest.batch import Batch, Origin, insert
 from agentlake.pipelines.ingest.keyed import KEYED
 from agentlake.pipelines.ingest.raw_stream import GONE
 from agentlake.pipelines.ingest.supersede import Parsed, survivors
@@ -34,26 +34,26 @@ def replay(connection: Connection, adapter: Adapter, next_id: Callable[[], int])
     batch = Batch(source)
 
     def add(
-        record: Record, place: Place, facts: list[Fact], rejects: list[Reject]
+        record: Record, origin: Origin, facts: list[Fact], rejects: list[Reject]
     ) -> None:
         nonlocal batch
-        batch.add(record, place, facts, rejects)
+        batch.add(record, origin, facts, rejects)
         if batch.bytes >= _WRITE_BYTES:
             insert(connection, batch.tables(next_id(), with_raw=False))
             batch = Batch(source)
 
     lines = [key for key, one in streams.items() if one.reader not in KEYED]
-    for record, place in _records(connection, source, streams, lines):
+    for record, origin in _records(connection, source, streams, lines):
         count += 1
         if record.data or record.stream.reader != "jsonl":
-            add(record, place, *facts_of(adapter, record))
+            add(record, origin, *facts_of(adapter, record))
     keyed = [key for key, one in streams.items() if one.reader in KEYED]
     rows = _records(connection, source, streams, keyed, in_order=True)
     for _, versions in groupby(rows, key=lambda it: (it[1].stream_id, it[0].key)):
         parsed = list(_parsed(adapter, versions))
         count += len(parsed)
         for one in survivors(parsed):
-            add(one.record, one.place, one.facts, one.rejects)
+            add(one.record, one.origin, one.facts, one.rejects)
     load_id = next_id()
     insert(connection, batch.tables(load_id, with_raw=False))
     connection.execute(
@@ -106,15 +106,15 @@ def _streams(connection: Connection, source: str) -> dict[int, Stream]:
 
 
 def _parsed(
-    adapter: Adapter, versions: Iterable[tuple[Record, Place]]
+    adapter: Adapter, versions: Iterable[tuple[Record, Origin]]
 ) -> Iterator[Parsed]:
     """All versions of one record; one that says gone has the content before it."""
     data = b""
-    for record, place in versions:
-        is_gone = place.content_hash == GONE
+    for record, origin in versions:
+        is_gone = origin.content_hash == GONE
         data = data if is_gone else record.data
         as_it_was = msgspec.structs.replace(record, data=data)
-        yield Parsed(adapter, as_it_was, is_gone=is_gone, place=place)
+        yield Parsed(adapter, as_it_was, is_gone=is_gone, origin=origin)
 
 
 def _records(
@@ -124,7 +124,7 @@ def _records(
     chosen: list[int],
     *,
     in_order: bool = False,
-) -> Iterator[tuple[Record, Place]]:
+) -> Iterator[tuple[Record, Origin]]:
     """All that raw has of these streams, a bounded number of rows at a time.
 
     `in_order`: by record and version.
@@ -147,4 +147,4 @@ def _records(
         while rows := reader.fetchmany(_ROWS_AT_ONCE):
             for stream_id, generation, content_hash, seq, offset, key, data in rows:
                 record = Record(streams[stream_id], seq, offset, key, data)
-                yield record, Place(stream_id, generation, content_hash)
+                yield record, Origin(stream_id, generation, content_hash)

@@ -12,7 +12,7 @@ class SourceReport(msgspec.Struct, kw_only=True):
     source: str
     found: bool
     """Whether any of the places where it is looked for exists."""
-    looked_in: Sequence[str] = ()
+    searched: Sequence[str] = ()
     streams: int = 0
     read: int = 0
     """Streams that were opened."""

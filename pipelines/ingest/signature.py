@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 if TYPE_CHECKING:
-    from agentlake.adapters.sdk.readers.live import Looks
+    from agentlake.adapters.sdk.readers.live import Fingerprint
 
 
 class Signature(msgspec.Struct, frozen=True):
@@ -24,7 +24,7 @@ class Signature(msgspec.Struct, frozen=True):
     size: int
     mtime_ns: int
     beside: str | None = None
-    """For a database: `live.Looks` as JSON."""
+    """For a database: `live.Fingerprint` as JSON."""
 
     def is_same_file(self, other: "Signature") -> bool:
         """Whether both were taken of one file, whatever was written to it since."""
@@ -36,7 +36,7 @@ class Signature(msgspec.Struct, frozen=True):
             return False
         if self.beside is None or old.beside is None:
             return self.beside == old.beside
-        return _looks(self.beside).same(_looks(old.beside), self.mtime_ns)
+        return _fingerprint(self.beside).same(_fingerprint(old.beside), self.mtime_ns)
 
     @property
     def file(self) -> tuple[int, int, int, int]:
@@ -48,7 +48,7 @@ class Signature(msgspec.Struct, frozen=True):
         """When it was last written to, the log of a database included."""
         if self.beside is None:
             return self.mtime_ns
-        wal = _looks(self.beside).wal
+        wal = _fingerprint(self.beside).wal
         return max(self.mtime_ns, wal[3] if wal else 0)
 
     @property
@@ -56,8 +56,8 @@ class Signature(msgspec.Struct, frozen=True):
         """All of it as text, without the moment at which it was taken."""
         if self.beside is None:
             return repr(self.file)
-        looks = _looks(self.beside)
-        return repr((self.file, msgspec.structs.replace(looks, taken_ns=0)))
+        fingerprint = _fingerprint(self.beside)
+        return repr((self.file, msgspec.structs.replace(fingerprint, taken_ns=0)))
 
 
 def signature_of(path: str, reader: str = "jsonl") -> Signature:
@@ -70,7 +70,7 @@ def signature_of(path: str, reader: str = "jsonl") -> Signature:
         # Imported where a source needs it: most loads find no database.
         from agentlake.adapters.sdk.readers import live
 
-        beside = msgspec.json.encode(live.look(path)).decode()
+        beside = msgspec.json.encode(live.fingerprint_of(path)).decode()
     elif reader == "own" and not os.path.exists(path):  # noqa: PTH110
         # No file: whether there is news, only its adapter can tell.
         return Signature(0, zlib.crc32(path.encode()), 0, time.time_ns())
@@ -87,7 +87,7 @@ def _has_log(path: str) -> bool:
     return os.path.exists(f"{path}-wal")  # noqa: PTH110
 
 
-def _looks(text: str) -> "Looks":
+def _fingerprint(text: str) -> "Fingerprint":
     from agentlake.adapters.sdk.readers import live
 
-    return msgspec.json.decode(text, type=live.Looks)
+    return msgspec.json.decode(text, type=live.Fingerprint)

@@ -15,7 +15,7 @@ from agentlake.models.message import Message
 from agentlake.models.session import Session
 from agentlake.models.table import FACTS
 from agentlake.models.usage import Usage
-from agentlake.pipelines.ingest.batch import Place
+from agentlake.pipelines.ingest.batch import Origin
 from agentlake.pipelines.warehouse.connect import Connection
 from agentlake.pipelines.warehouse.schema import raw_table
 
@@ -37,7 +37,7 @@ def gone_facts(adapter: Adapter, record: Record) -> list[Fact]:
 
 
 def has_bill(facts: Iterable[Fact]) -> bool:
-    """Whether usage is among the facts that takes the place of older usage."""
+    """Whether usage is among the facts that supersedes older usage."""
     return any(isinstance(one, Usage) and one.kind != SNAPSHOT for one in facts)
 
 
@@ -106,10 +106,10 @@ class Parsed:
     """A version of a record, and what it says."""
 
     def __init__(
-        self, adapter: Adapter, record: Record, *, is_gone: bool, place: Place
+        self, adapter: Adapter, record: Record, *, is_gone: bool, origin: Origin
     ) -> None:
         self.record = record
-        self.place = place
+        self.origin = origin
         self.is_gone = is_gone
         self.rejects: list[Reject] = []
         if is_gone:

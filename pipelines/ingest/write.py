@@ -9,7 +9,7 @@ from agentlake.adapters.sdk import pointer
 from agentlake.adapters.sdk.contract import Adapter, Reject
 from agentlake.adapters.sdk.run import facts_of, is_damage
 from agentlake.models.fact import Fact
-from agentlake.pipelines.ingest.batch import Batch, Place, Tables, insert
+from agentlake.pipelines.ingest.batch import Batch, Origin, Tables, insert
 from agentlake.pipelines.ingest.checkpoint import Checkpoint, save
 from agentlake.pipelines.ingest.raw_stream import GONE, New
 from agentlake.pipelines.ingest.report import LoadReport, Part
@@ -97,8 +97,8 @@ class Writer:
         Raises HalfWritten for a document of which nothing can be understood.
         """
         for one, (facts, rejects) in [(one, self._said(one)) for one in new]:
-            place = Place(stream_id, generation, one.content_hash)
-            self._batch.add(one.record, place, facts, rejects)
+            origin = Origin(stream_id, generation, one.content_hash)
+            self._batch.add(one.record, origin, facts, rejects)
             if one.replaces and one.content_hash != GONE:
                 replaced = (stream_id, one.record.key, has_bill(facts))
                 self._batch.replaced.append(replaced)

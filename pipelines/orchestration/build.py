@@ -7,7 +7,6 @@ import dagster as dg
 import duckdb
 
 from agentlake.adapters.registry import adapters
-from agentlake.pipelines.orchestration.lake import lake_resource
 from agentlake.pipelines.orchestration.model_assets import model_assets
 from agentlake.pipelines.orchestration.raw_assets import raw_asset
 from agentlake.pipelines.orchestration.sensor import sync_sensor
@@ -20,6 +19,7 @@ from agentlake.pipelines.orchestration.upkeep import (
     replay,
     schedules,
 )
+from agentlake.pipelines.orchestration.warehouse_resource import warehouse_resource
 from agentlake.pipelines.settings.open import use_own_adapters
 from agentlake.pipelines.transform.columns import bound
 
@@ -48,6 +48,6 @@ def build_defs(overrides: Mapping[str, object] | None = None) -> dg.Definitions:
         jobs=[sync, health_job(sources), housekeeping, replay],
         schedules=schedules(sync.name),
         sensors=[sync_sensor(sync.name, specs)],
-        resources={"lake": lake_resource, **(overrides or {})},
+        resources={"lake": warehouse_resource, **(overrides or {})},
         executor=dg.in_process_executor,
     )

@@ -7,7 +7,6 @@ import dagster as dg
 import duckdb
 
 from agentlake.errors import UserError
-from agentlake.pipelines.orchestration.lake import Lake, said, told_plainly
 from agentlake.pipelines.orchestration.raw_assets import code_reference
 from agentlake.pipelines.orchestration.shown import (
     OWNERS,
@@ -15,6 +14,11 @@ from agentlake.pipelines.orchestration.shown import (
     check_result,
     check_spec,
     table_schema,
+)
+from agentlake.pipelines.orchestration.warehouse_resource import (
+    WarehouseResource,
+    error_text,
+    plain_errors,
 )
 from agentlake.pipelines.transform.checks.check import Check
 from agentlake.pipelines.transform.checks.header import check_model, header_checks
@@ -83,9 +87,9 @@ def _layer(
 
     @dg.multi_asset(name=name, specs=specs, check_specs=check_specs, can_subset=True)
     def _make(
-        context: dg.AssetExecutionContext, lake: dg.ResourceParam[Lake]
+        context: dg.AssetExecutionContext, lake: dg.ResourceParam[WarehouseResource]
     ) -> Iterator[Any]:
-        with told_plainly():
+        with plain_errors():
             lake.connection  # noqa: B018 - without it none can be made
         failed: dict[str, str] = {}
         for model in layer:
@@ -106,7 +110,7 @@ def _layer(
                 else:
                     yield from _checked(lake, model, asked)[1]
             except (UserError, duckdb.Error) as error:  # it stops no other
-                failed[model.name] = said(error)
+                failed[model.name] = error_text(error)
         if failed:
             told = "\n".join(f"{name}: {why}" for name, why in failed.items())
             told += f"\nThe rest of {name} is made, and what comes after it is not."
@@ -137,14 +141,16 @@ def _spec(
 
 
 def _checked(
-    lake: Lake, model: Model, asked: Sequence[Check]
+    lake: WarehouseResource, model: Model, asked: Sequence[Check]
 ) -> tuple[int, list[dg.AssetCheckResult]]:
     """The model's number of rows, and the results of these checks."""
     rows, outcomes = check_model(lake.connection, model, asked)
     return rows, [check_result(lake.connection, one) for one in outcomes]
 
 
-def _refreshed(lake: Lake, model: Model, asked: Sequence[Check]) -> Iterator[Any]:
+def _refreshed(
+    lake: WarehouseResource, model: Model, asked: Sequence[Check]
+) -> Iterator[Any]:
     done = lake.refresh(model.name)
     metadata: dict[str, Any] = {"how": done.how, "seconds": round(done.seconds, 4)}
     if not model.is_view:

@@ -19,11 +19,14 @@ from agentlake.pipelines.ingest.checkpoint import stream_id
 from agentlake.pipelines.ingest.loader import load
 from agentlake.pipelines.ingest.report import SourceReport
 from agentlake.pipelines.ingest.scanner import Scanner
-from agentlake.pipelines.orchestration.lake import Lake, told_plainly
 from agentlake.pipelines.orchestration.shown import OWNERS, as_table, table_schema
 from agentlake.pipelines.orchestration.source_checks import (
     source_check_results,
     source_check_specs,
+)
+from agentlake.pipelines.orchestration.warehouse_resource import (
+    WarehouseResource,
+    plain_errors,
 )
 from agentlake.pipelines.transform.checks.check import SHOWN_ROWS
 from agentlake.pipelines.transform.columns import Types, raw_columns
@@ -78,9 +81,9 @@ def raw_asset(source: str, adapter: Adapter, types: Types) -> dg.AssetsDefinitio
         config_schema=_CONFIG,
     )
     def _load(
-        context: dg.AssetExecutionContext, lake: dg.ResourceParam[Lake]
+        context: dg.AssetExecutionContext, lake: dg.ResourceParam[WarehouseResource]
     ) -> Iterator[Any]:
-        with told_plainly():
+        with plain_errors():
             if key in context.selected_asset_keys:
                 metadata = _loaded(context, lake, source)
                 yield dg.MaterializeResult(asset_key=key, metadata=metadata)
@@ -97,7 +100,7 @@ def raw_op(source: str) -> str:
 
 
 def _loaded(
-    context: dg.AssetExecutionContext, lake: Lake, source: str
+    context: dg.AssetExecutionContext, lake: WarehouseResource, source: str
 ) -> dict[str, Any]:
     """Load the source; the metadata of its materialization."""
     plan = lake.plan(source)
@@ -126,7 +129,7 @@ def _loaded(
     return {
         **_rows(connection, source),
         "found": ", ".join(str(root) for root in plan.roots)
-        or f"not found (looked in {', '.join(plan.looked_in)})",
+        or f"not found (looked in {', '.join(plan.searched)})",
         "new_records": one.records,
         "new_facts": one.facts,
         "new_bytes": one.bytes,

@@ -25,13 +25,13 @@ from agentlake.pipelines.ingest.changes import (
 )
 from agentlake.pipelines.ingest.listing import SourcePlan
 from agentlake.pipelines.ingest.scanner import Scanner, Snapshot
-from agentlake.pipelines.orchestration.lake import Lake
 from agentlake.pipelines.orchestration.raw_assets import BASELINE, STREAMS, raw_op
 from agentlake.pipelines.orchestration.runs import BY, unfinished
 from agentlake.pipelines.orchestration.shown import asset_key
+from agentlake.pipelines.orchestration.warehouse_resource import WarehouseResource
 from agentlake.pipelines.sync import plans
 from agentlake.pipelines.transform.sql_models import QUOTES, models
-from agentlake.pipelines.warehouse.one_ui import PID, another
+from agentlake.pipelines.warehouse.one_ui import PID, other_ui
 
 EVERY_S = 1
 """Every turn of the daemon, which takes 5 s: with those 5 it would miss each second."""
@@ -120,12 +120,12 @@ def tick(
     context: dg.SensorEvaluationContext, assets: Sequence[Asset], now: float
 ) -> dg.RunRequest | dg.SkipReason:
     """What to run now."""
-    lake = Lake(0.0)
+    lake = WarehouseResource(0.0)
     try:
         found = plans(lake.settings, os.environ)
     except UserError as error:
         return dg.SkipReason(str(error))
-    if holder := another(lake.settings.warehouse, os.environ):
+    if holder := other_ui(lake.settings.warehouse, os.environ):
         return dg.SkipReason(f"an `agentlake ui` looks after the warehouse ({holder})")
     cursor = _read(context.cursor)
     made = _made(context.instance, assets)
@@ -151,7 +151,7 @@ def tick(
     }
     late, newest = out_of_date(assets, made)
     if late and (decision.load or _may_try(cursor.models, newest, now)):
-        cursor.models = _another(cursor.models, newest, now)
+        cursor.models = _next_try(cursor.models, newest, now)
     elif late:
         late = []
     else:
@@ -279,7 +279,7 @@ def _may_try(tried: _Tried | None, newest: int, now: float) -> bool:
     return now >= tried.at + delay(tried.tries, _RETRY_S)
 
 
-def _another(tried: _Tried | None, newest: int, now: float) -> _Tried:
+def _next_try(tried: _Tried | None, newest: int, now: float) -> _Tried:
     again = tried is not None and tried.newest == newest
     return _Tried(newest, tried.tries + 1 if tried and again else 1, now)
 

@@ -2,8 +2,11 @@
 
 import dagster as dg
 
-from agentlake.pipelines.orchestration.lake import Lake, told_plainly
 from agentlake.pipelines.orchestration.shown import asset_key, check_result
+from agentlake.pipelines.orchestration.warehouse_resource import (
+    WarehouseResource,
+    plain_errors,
+)
 from agentlake.pipelines.transform.checks.between import checks_between
 from agentlake.pipelines.transform.checks.check import Check, run
 from agentlake.pipelines.transform.sql_models import SQL
@@ -28,8 +31,8 @@ def _as_dagster(check: Check) -> dg.AssetChecksDefinition:
         description=check.description,
         additional_deps=others,
     )
-    def _find(lake: dg.ResourceParam[Lake]) -> dg.AssetCheckResult:
-        with told_plainly():
+    def _find(lake: dg.ResourceParam[WarehouseResource]) -> dg.AssetCheckResult:
+        with plain_errors():
             return check_result(lake.connection, run(lake.connection, check))
 
     return _find

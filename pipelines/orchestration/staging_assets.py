@@ -12,7 +12,6 @@ import dagster as dg
 
 from agentlake.models.fact import Fact
 from agentlake.models.table import FACTS
-from agentlake.pipelines.orchestration.lake import Lake, told_plainly
 from agentlake.pipelines.orchestration.raw_assets import code_reference
 from agentlake.pipelines.orchestration.shown import (
     ERROR,
@@ -22,6 +21,10 @@ from agentlake.pipelines.orchestration.shown import (
     check_spec,
     table,
     table_schema,
+)
+from agentlake.pipelines.orchestration.warehouse_resource import (
+    WarehouseResource,
+    plain_errors,
 )
 from agentlake.pipelines.transform.checks.check import SHOWN_ROWS
 from agentlake.pipelines.transform.checks.frames import check_frames, frame_check
@@ -46,9 +49,9 @@ def staging_assets(sources: Sequence[str], types: Types) -> dg.AssetsDefinition:
         can_subset=True,
     )
     def _validate(
-        context: dg.AssetExecutionContext, lake: dg.ResourceParam[Lake]
+        context: dg.AssetExecutionContext, lake: dg.ResourceParam[WarehouseResource]
     ) -> Iterator[Any]:
-        with told_plainly():
+        with plain_errors():
             for fact in FACTS:
                 yield from _validated(context, lake.connection, fact)
 

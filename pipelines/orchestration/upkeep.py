@@ -18,8 +18,11 @@ from dagster._core.definitions.unresolved_asset_job_definition import (
 from agentlake.pipelines.health import SourceHealth, told, unloaded
 from agentlake.pipelines.ingest.listing import list_streams
 from agentlake.pipelines.ingest.plan import compare
-from agentlake.pipelines.orchestration.lake import Lake, told_plainly
 from agentlake.pipelines.orchestration.shown import ERROR, WARN
+from agentlake.pipelines.orchestration.warehouse_resource import (
+    WarehouseResource,
+    plain_errors,
+)
 from agentlake.pipelines.settings.time_zone import machine_time_zone
 from agentlake.pipelines.sync import replay_sources
 
@@ -40,8 +43,8 @@ def health_check(source: str) -> dg.AssetChecksDefinition:
         description="What was written more than a day ago is loaded, and nothing that"
         " is not loaded is about to be deleted by the agent.",
     )
-    def _check(lake: dg.ResourceParam[Lake]) -> dg.AssetCheckResult:
-        with told_plainly():
+    def _check(lake: dg.ResourceParam[WarehouseResource]) -> dg.AssetCheckResult:
+        with plain_errors():
             plan = lake.plan(source)
             if plan is None:
                 return dg.AssetCheckResult(
@@ -118,10 +121,10 @@ def _bytes(folder: Path) -> int:
     description="Make the file smaller if most of it is free blocks: DuckDB never does."
 )
 def tidy_warehouse(
-    context: dg.OpExecutionContext, lake: dg.ResourceParam[Lake]
+    context: dg.OpExecutionContext, lake: dg.ResourceParam[WarehouseResource]
 ) -> None:
     """Nothing, if nothing was ever loaded."""
-    with told_plainly():
+    with plain_errors():
         if not lake.is_there():
             context.log.info("nothing was loaded yet")
             return
@@ -149,10 +152,12 @@ def tidy_warehouse(
     description="Parse what is in raw again and bring all models up to date. The"
     " agents' files are not needed.",
 )
-def parse_again(context: dg.OpExecutionContext, lake: dg.ResourceParam[Lake]) -> None:
+def parse_again(
+    context: dg.OpExecutionContext, lake: dg.ResourceParam[WarehouseResource]
+) -> None:
     """What `agentlake replay` does."""
     source = context.op_config.get("source")
-    with told_plainly():
+    with plain_errors():
         done = replay_sources(lake.settings, [source] if source else None)
     for one in done.report.sources.values():
         context.log.info(f"{one.source}: {one.replayed:,} records parsed again")

@@ -67,7 +67,7 @@ def look_for(
     return Places(list(found.values()), unseen)
 
 
-def looked_in(
+def searched_places(
     roots: Sequence[Root], settings: Settings, source: str, environ: Mapping[str, str]
 ) -> list[str]:
     """List every place of a source, found or not, for "not found (looked in ...)"."""

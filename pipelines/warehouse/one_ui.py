@@ -41,7 +41,7 @@ def hold(path: Path, what: str, url: str) -> None:
 
 
 def _lock(file: int) -> None:
-    """Take the lock; who only asks about it (`another`) has it for an instant."""
+    """Take the lock; who only asks about it (`other_ui`) has it for an instant."""
     for _ in range(4):
         with suppress(BlockingIOError):
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -50,7 +50,7 @@ def _lock(file: int) -> None:
     fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
-def another(warehouse: Path, environ: Mapping[str, str]) -> str | None:
+def other_ui(warehouse: Path, environ: Mapping[str, str]) -> str | None:
     """Who looks after the warehouse, if that is an `agentlake ui` and not ours.
 
     Of two programs that start runs on it one would always be too late.

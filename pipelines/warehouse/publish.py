@@ -21,16 +21,16 @@ _SHARE = 10
 """At leisure, publishing takes one part in so many of the time."""
 
 
-def publish(path: Path, *, at_leisure: bool = False) -> None:
+def publish(path: Path, *, throttled: bool = False) -> None:
     """Let readers see what is in the vault, which this process has closed.
 
-    `at_leisure` waits until publishing, where a copy is dear, takes a tenth of the
+    `throttled` waits until publishing, where a copy is dear, takes a tenth of the
     time. Raises UserError when the copy cannot be made; the old one then stands.
     """
     vault = vault_of(path)
     if copy_closed.is_done(vault, path):
         return
-    if at_leisure:
+    if throttled:
         time.sleep(rest_s(path))
     if problem := _copy(vault, path, copy_closed.CLOSED):
         msg = (

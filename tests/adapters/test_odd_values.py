@@ -16,7 +16,7 @@ from agentlake.adapters.sdk.readers.sound import sound
 from agentlake.adapters.sdk.readers.sqlite import place
 from agentlake.adapters.sdk.values import moment, one_step, unstepped
 from agentlake.models.usage import Usage
-from agentlake.pipelines.ingest.batch import Batch, Place
+from agentlake.pipelines.ingest.batch import Batch, Origin
 
 
 def copy_of(source, name, to):
@@ -75,7 +75,7 @@ def batch_of(fact):
     stream = Stream(path="x", key="x")
     batch = Batch("claude_code")
     record = Record(stream, 0, 0, "k", b"{}")
-    batch.add(record, Place(1, 0, "k"), [fact], [])
+    batch.add(record, Origin(1, 0, "k"), [fact], [])
     return batch
 
 

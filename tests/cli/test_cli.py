@@ -897,7 +897,7 @@ def test_a_fine_machine(terminal):
     assert terminal("doctor") == 0
     assert "claude_code 2 - 2 5 2026-11-30 12:00 30 days -" in words_of(terminal.out)
     assert re.search("^not found .* codex, ", terminal.out, re.MULTILINE)
-    assert of_source(said, "codex")["looked_in"] == ["~/.codex"]
+    assert of_source(said, "codex")["searched"] == ["~/.codex"]
     assert terminal.out.endswith("All is well.\n")
 
 

@@ -25,7 +25,7 @@ sys.path.insert(0, sys.argv[1])
 from agentlake.adapters.sdk.readers import jsonl
 from agentlake.pipelines.ingest import write
 import agentlake.pipelines.warehouse.insert
-from support.warehouses import Lake
+from support.warehouses import ScratchLake
 write.COMMIT_BYTES = 100_000
 jsonl.read.__kwdefaults__["chunk"] = 50_000
 print("ready", flush=True)
@@ -40,7 +40,7 @@ for line in sys.stdin:
         print(os.waitstatus_to_exitcode(ended[1]), flush=True)
         continue
     try:
-        lake = Lake(Path(warehouse), Path(home))
+        lake = ScratchLake(Path(warehouse), Path(home))
         lake.load()
         lake.close()
     except BaseException as error:

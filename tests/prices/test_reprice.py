@@ -5,7 +5,7 @@ from datetime import date
 from decimal import Decimal
 
 import pytest
-from support.warehouses import Lake
+from support.warehouses import ScratchLake
 
 from agentlake.fixtures import FIXTURES_DIR
 from agentlake.pipelines.prices.update import update_quotes
@@ -19,7 +19,7 @@ DEARER = {MODEL: {"input": 50, "output": 100}}
 @pytest.fixture
 def lake(tmp_path):
     shutil.copytree(HOME, tmp_path / "home")
-    lake = Lake(tmp_path / "lake.duckdb", tmp_path / "home")
+    lake = ScratchLake(tmp_path / "lake.duckdb", tmp_path / "home")
     yield lake
     lake.close()
 

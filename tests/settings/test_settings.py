@@ -7,7 +7,7 @@ import pytest
 
 from agentlake.adapters.sdk.roots import Listed, Root
 from agentlake.errors import UserError
-from agentlake.pipelines.settings.places import looked_in, resolve_roots
+from agentlake.pipelines.settings.places import resolve_roots, searched_places
 from agentlake.pipelines.settings.settings import load_settings
 from agentlake.pipelines.settings.time_zone import checked_time_zone, machine_time_zone
 
@@ -51,9 +51,9 @@ class Machine:
         settings = self.settings(text, **flags)
         return resolve_roots(roots, settings, "claude_code", self.environ)
 
-    def looked_in(self, text="", roots=CLAUDE, **flags):
+    def searched(self, text="", roots=CLAUDE, **flags):
         settings = self.settings(text, **flags)
-        return looked_in(roots, settings, "claude_code", self.environ)
+        return searched_places(roots, settings, "claude_code", self.environ)
 
 
 @pytest.fixture
@@ -187,7 +187,7 @@ def test_a_home_that_is_not_there_is_an_error_and_not_an_empty_load(me):
 def test_only_folders_that_exist_are_roots_but_all_are_named(me):
     claude = me.folder(".claude")
     assert me.roots() == [claude]
-    assert me.looked_in() == ["~/.claude", "~/.config/claude"]
+    assert me.searched() == ["~/.claude", "~/.config/claude"]
 
 
 def test_the_agents_variable_moves_its_own_root_and_no_other(me):
@@ -196,7 +196,7 @@ def test_the_agents_variable_moves_its_own_root_and_no_other(me):
     moved = [me.folder("a"), me.folder("b")]
     me.environ["CLAUDE_CONFIG_DIR"] = f"{moved[0]}, {moved[1]}/,,/gone"
     assert me.roots() == [*moved, kept]
-    assert me.looked_in() == ["~/a", "~/b", "/gone", "~/.config/claude"]
+    assert me.searched() == ["~/a", "~/b", "/gone", "~/.config/claude"]
 
 
 def test_an_empty_variable_is_no_variable(me):
@@ -230,7 +230,7 @@ def test_another_home_is_looked_at_without_this_homes_variables(me, tmp_path):
     (other / ".config/claude").mkdir(parents=True)
     me.environ |= {"CLAUDE_CONFIG_DIR": f"{me.home}/a", "XDG_CONFIG_HOME": "/nowhere"}
     assert me.roots(home=other) == [other / ".config/claude"]
-    assert me.looked_in(home=other)[0] == str(other / ".claude")
+    assert me.searched(home=other)[0] == str(other / ".claude")
 
 
 def test_this_home_asked_for_by_name_keeps_its_variables(me):
@@ -244,7 +244,7 @@ def test_the_users_roots_replace_all_others_and_stay_in_their_order(me):
     me.environ["CLAUDE_CONFIG_DIR"] = str(a)
     text = '[sources.claude_code]\nroots = ["~/b", "~/gone", "~/a"]'
     assert me.roots(text) == [b, a]
-    assert me.looked_in(text) == ["~/b", "~/gone", "~/a"]
+    assert me.searched(text) == ["~/b", "~/gone", "~/a"]
     assert me.roots("[sources.claude_code]\nroots = []") == []
 
 

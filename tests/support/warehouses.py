@@ -64,7 +64,7 @@ def same(one, other):
     assert not lines, "\n".join(lines)
 
 
-class Lake:
+class ScratchLake:
     """A warehouse and the home that it is loaded from; it stays open until closed."""
 
     def __init__(self, path, home):

@@ -8,7 +8,7 @@ from collections import Counter
 import pytest
 from support.cases import CASES, copied, plans_apart
 from support.transcripts import THREAD, event, rollout
-from support.warehouses import Lake, bag, rebuilt, refreshed, same, tables
+from support.warehouses import ScratchLake, bag, rebuilt, refreshed, same, tables
 
 from agentlake.fixtures import FIXTURES_DIR
 from agentlake.pipelines.ingest.keyed import KEYED
@@ -181,7 +181,7 @@ def models_only(empty_warehouse, tmp_path_factory):
     """One warehouse for all cases; each of them is rolled back."""
     path = tmp_path_factory.mktemp("cases") / "lake.duckdb"
     shutil.copy2(vault_of(empty_warehouse), vault_of(path))
-    lake = Lake(path, path.parent)
+    lake = ScratchLake(path, path.parent)
     lake.connection.execute("set TimeZone = 'UTC'")
     yield lake.connection
     lake.close()

@@ -519,7 +519,7 @@ def test_a_copy_that_cannot_be_made_is_told_and_made_by_the_next_load(machine, c
     assert machine.calls() == 1
 
 
-def test_at_leisure_publishing_takes_a_tenth_of_the_time(machine):
+def test_throttled_publishing_takes_a_tenth_of_the_time(machine):
     guard = copy_closed.guard_of(machine.warehouse)
     assert rest_s(machine.warehouse) == 0
     guard.write_text("0.05")
@@ -530,7 +530,7 @@ def test_at_leisure_publishing_takes_a_tenth_of_the_time(machine):
         connection.execute("create table core.x (a integer)")
     guard.write_text("0.03")
     start = time.monotonic()
-    publish(machine.warehouse, at_leisure=True)
+    publish(machine.warehouse, throttled=True)
     assert time.monotonic() - start > 0.2
     assert copy_closed.is_done(vault_of(machine.warehouse), machine.warehouse)
 

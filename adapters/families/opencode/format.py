@@ -53,7 +53,7 @@ class Model(msgspec.Struct, frozen=True, gc=False):
     provider_id: str | None = msgspec.field(default=None, name="providerID")
 
 
-class Place(msgspec.Struct, frozen=True, gc=False):
+class Paths(msgspec.Struct, frozen=True, gc=False):
     """Where an answer was worked on."""
 
     cwd: str | None = None
@@ -148,7 +148,7 @@ class Message(msgspec.Struct, frozen=True, gc=False):
     mode: str | None = None
     model_id: str | None = msgspec.field(default=None, name="modelID")
     provider_id: str | None = msgspec.field(default=None, name="providerID")
-    path: Place | None = None
+    path: Paths | None = None
     model: Model | None = None
     cost: Usd | None = None
     tokens: Tokens | None = None

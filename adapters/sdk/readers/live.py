@@ -71,7 +71,7 @@ class Busy(OSError):
     """No whole snapshot could be had now; the next load tries again."""
 
 
-class Looks(msgspec.Struct, frozen=True, array_like=True):
+class Fingerprint(msgspec.Struct, frozen=True, array_like=True):
     """What the files of a database look like from outside.
 
     Bytes are hexadecimal. `shm` is the part of the index that a commit changes, and
@@ -86,7 +86,7 @@ class Looks(msgspec.Struct, frozen=True, array_like=True):
     journal: tuple[int, int, int, int] | None
     is_hot: bool
 
-    def same(self, old: "Looks", mtime_ns: int) -> bool:
+    def same(self, old: "Fingerprint", mtime_ns: int) -> bool:
         """Whether nothing was committed since `old`, the database file being equal.
 
         `mtime_ns` is that of the file. Where there is no index to decide, a file
@@ -105,12 +105,12 @@ class Looks(msgspec.Struct, frozen=True, array_like=True):
         return old.taken_ns - newest >= _RACY_NS
 
 
-def look(path: str) -> Looks:
+def fingerprint_of(path: str) -> Fingerprint:
     """How the files look now. In this order: what moves from the log is seen later."""
     journal, start = _stat(path + "-journal"), _head(path + "-journal", 1)
     shm = _head(path + "-shm", _SHM)
     wal, wal_header = _stat(path + "-wal"), _head(path + "-wal", _WAL_HEADER)
-    return Looks(
+    return Fingerprint(
         time.time_ns(),
         _head(path, _HEADER).hex(),
         wal,
@@ -195,34 +195,38 @@ def _once(
     raise Busy(msg)
 
 
-def _state(path: str) -> tuple[tuple[int, int, int, int], Looks]:
-    looks = look(path)
+def _state(path: str) -> tuple[tuple[int, int, int, int], Fingerprint]:
+    fingerprint = fingerprint_of(path)
     file = _stat(path)
     if file is None:
         raise FileNotFoundError(2, "no such file", path)
-    return file, looks
+    return file, fingerprint
 
 
-def _is_empty(file: tuple[int, int, int, int], looks: Looks) -> bool:
-    return not (file[2] or _has_frames(looks) or looks.is_hot)
+def _is_empty(file: tuple[int, int, int, int], fingerprint: Fingerprint) -> bool:
+    return not (file[2] or _has_frames(fingerprint) or fingerprint.is_hot)
 
 
-def _has_frames(looks: Looks) -> bool:
-    return looks.wal is not None and looks.wal[2] > _WAL_HEADER
+def _has_frames(fingerprint: Fingerprint) -> bool:
+    return fingerprint.wal is not None and fingerprint.wal[2] > _WAL_HEADER
 
 
-def _way(path: str, file: tuple[int, int, int, int], looks: Looks) -> str:
-    header = bytes.fromhex(looks.header)
+def _way(path: str, file: tuple[int, int, int, int], fingerprint: Fingerprint) -> str:
+    header = bytes.fromhex(fingerprint.header)
     if len(header) < _HEADER:
         return "none"
     if not header.startswith(_MAGIC):
         msg = "no SQLite database, or an encrypted one"
         raise sqlite3.DatabaseError(msg)
-    if looks.is_hot:
+    if fingerprint.is_hot:
         return "journal"
-    if _WAL not in header[18:20] or not _has_frames(looks):
+    if _WAL not in header[18:20] or not _has_frames(fingerprint):
         return "immutable"
-    if len(looks.shm) == 2 * _SHM and not _is_root() and _shares_memory(path, file[0]):
+    if (
+        len(fingerprint.shm) == 2 * _SHM
+        and not _is_root()
+        and _shares_memory(path, file[0])
+    ):
         return "live"
     return "wal"
 
@@ -258,12 +262,12 @@ def _shares_memory(path: str, device: int) -> bool:
 def _copy(
     path: str,
     way: str,
-    before: tuple[tuple[int, int, int, int], Looks],
+    before: tuple[tuple[int, int, int, int], Fingerprint],
     copies: contextlib.ExitStack,
     most_copied: int,
 ) -> str | None:
     """A whole copy of the database and its log or journal; None if it is torn."""
-    file, looks = before
+    file, fingerprint = before
     with contextlib.ExitStack() as torn:
         folder = torn.enter_context(tempfile.TemporaryDirectory(prefix="agentlake-"))
         copy = str(Path(folder, "copy.db"))
@@ -271,7 +275,7 @@ def _copy(
             _clone(path + beside, copy + beside, most_copied)
         after_file, after = _state(path)
         is_same = file == after_file and all(
-            getattr(looks, name) == getattr(after, name)
+            getattr(fingerprint, name) == getattr(after, name)
             for name in ("header", "wal_header", "journal")
         )
         if not is_same:

@@ -27,7 +27,7 @@ and the sensor asks for another one."""
 _SAID_AFTER_S = 5.0
 
 
-class Lake:
+class WarehouseResource:
     """What the ops of one run share: the settings and the open warehouse.
 
     Both are made when first asked for, so that what is wrong with them is shown by
@@ -61,18 +61,18 @@ class Lake:
 
     def _opened(self) -> Connection:
         """Wait for it if need be, and say for whom."""
-        said = min(_SAID_AFTER_S, self._wait_s)
+        first_wait = min(_SAID_AFTER_S, self._wait_s)
         try:
             return self._stack.enter_context(
-                writing(self.settings.warehouse, wait_s=said)
+                writing(self.settings.warehouse, wait_s=first_wait)
             )
         except BusyError as error:
-            if self._wait_s <= said:
+            if self._wait_s <= first_wait:
                 raise
             text = f"{error} Waiting for it, {self._wait_s:.0f} s at most."
             dg.get_dagster_logger().warning(text)
         return self._stack.enter_context(
-            writing(self.settings.warehouse, wait_s=self._wait_s - said)
+            writing(self.settings.warehouse, wait_s=self._wait_s - first_wait)
         )
 
     def is_there(self) -> bool:
@@ -103,13 +103,13 @@ class Lake:
         """Let others have the warehouse, and publish what the run changed."""
         self._stack.close()
         if self._is_changed:  # else the run did not come so far
-            publish(self.settings.warehouse, at_leisure=True)
+            publish(self.settings.warehouse, throttled=True)
 
 
 @dg.resource(description="The warehouse file, open for as long as one run takes.")
-def lake_resource(_: dg.InitResourceContext) -> Iterator[Lake]:
-    """One Lake per run."""
-    lake = Lake(WAIT_S)
+def warehouse_resource(_: dg.InitResourceContext) -> Iterator[WarehouseResource]:
+    """One WarehouseResource per run."""
+    lake = WarehouseResource(WAIT_S)
     try:
         yield lake
     finally:
@@ -117,17 +117,17 @@ def lake_resource(_: dg.InitResourceContext) -> Iterator[Lake]:
 
 
 @contextmanager
-def told_plainly() -> Iterator[None]:
+def plain_errors() -> Iterator[None]:
     """Show what the user can put right as the step's failure, not as a bug's trace."""
     try:
         yield
     except (UserError, SourceError) as error:
         raise dg.Failure(description=str(error), allow_retries=False) from error
     except duckdb.CatalogException as error:
-        raise dg.Failure(description=said(error), allow_retries=False) from error
+        raise dg.Failure(description=error_text(error), allow_retries=False) from error
 
 
-def said(error: Exception) -> str:
+def error_text(error: Exception) -> str:
     """What the error says, and what helps where it is known."""
     if isinstance(error, duckdb.CatalogException):
         return f"{error}\nIf a table does not exist yet: materialize it first."
