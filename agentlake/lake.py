@@ -46,13 +46,10 @@ _SEEN: dict[str, pl.DataType] = {
     "first_called_at": _MOMENT,
     "last_called_at": _MOMENT,
 }
-_COST: dict[str, pl.DataType] = {
+_PAID: dict[str, pl.DataType] = {
     "web_search_requests": _COUNT,
     "cost_usd": _USD,
     "unpriced_calls": _COUNT,
-}
-_PAID: dict[str, pl.DataType] = {
-    **_COST,
     "cost_low_usd": _USD,
     "cost_high_usd": _USD,
     "assumed_cost_usd": _USD,
@@ -179,11 +176,19 @@ SCHEMAS: dict[str, pl.Schema] = {
             "output_tokens": _COUNT,
             "cost_usd": _USD,
             "unpriced_calls": _COUNT,
+            "cost_low_usd": _USD,
+            "cost_high_usd": _USD,
+            "reported_only_usd": _USD,
+            "unknown_cost_calls": _COUNT,
             "subagents": _COUNT,
             "tree_calls": _COUNT,
             "tree_output_tokens": _COUNT,
             "tree_cost_usd": _USD,
             "tree_unpriced_calls": _COUNT,
+            "tree_cost_low_usd": _USD,
+            "tree_cost_high_usd": _USD,
+            "tree_reported_only_usd": _USD,
+            "tree_unknown_cost_calls": _COUNT,
         }
     ),
     "tool_usage": pl.Schema(
@@ -236,7 +241,7 @@ SCHEMAS: dict[str, pl.Schema] = {
             **_SEEN,
             "calls": _COUNT,
             **_TOKENS,
-            **_COST,
+            **_PAID,
         }
     ),
 }
@@ -403,9 +408,12 @@ class Lake:
         `root_session_id` of all; `tree_depth` counts from 0, `tree_path` lists the
         sessions down to this one. `relation`, `agent_type`, `title`, `project`;
         `started_at` and `ended_at` (UTC); its own `calls`, `output_tokens`, and
-        `cost_usd` in US dollars of all but the `unpriced_calls`; how many `subagents`
-        are below it, and the sums of it and them: `tree_calls`, `tree_output_tokens`,
-        `tree_cost_usd`, `tree_unpriced_calls`.
+        `cost_usd` in US dollars of all but the `unpriced_calls`; between
+        `cost_low_usd` and `cost_high_usd`, `reported_only_usd`, `unknown_cost_calls`;
+        how many `subagents` are below it, and the sums of it and them: `tree_calls`,
+        `tree_output_tokens`, `tree_cost_usd`, `tree_unpriced_calls`,
+        `tree_cost_low_usd`, `tree_cost_high_usd`, `tree_reported_only_usd`,
+        `tree_unknown_cost_calls`.
         """
         return self._mart("subagent_tree")
 
@@ -445,7 +453,9 @@ class Lake:
         `first_called_at` and `last_called_at` in it, `calls`, sums of `input_tokens`,
         `cache_read_tokens`, `cache_write_tokens`, `output_tokens` and
         `web_search_requests`; `cost_usd` in US dollars, of all but the
-        `unpriced_calls`.
+        `unpriced_calls`; `cost_low_usd` and `cost_high_usd` bound it,
+        `assumed_cost_usd` of it rests on assumptions, `reported_only_usd` is the
+        agents' own figure beside it, `unknown_cost_calls` are in none of them.
         """
         return self._mart("usage_windows")
 

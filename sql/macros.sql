@@ -39,6 +39,33 @@ create or replace macro main.call_cost(usage, price) as
     end
 ;
 /*
+assumed_usd(usage), reported_only_usd(usage), unknown_cost_calls(usage): what a sum of costs
+says beside itself: how much of it rests on assumptions, what only the agent itself reported
+of calls without a price, and how many calls have no cost at all.
+
+use     select sum(usage.cost_usd), reported_only_usd(usage) from core.usage as usage
+        They are aggregates; the argument is the name of the rows.
+*/
+create or replace macro main.assumed_usd(usage) as
+    cast(
+        sum(usage.cost_high_usd) filter (
+            where usage.price_assumptions is not null
+        ) as decimal(18, 6)
+    )
+;
+create or replace macro main.reported_only_usd(usage) as
+    cast(
+        sum(usage.reported_cost_usd) filter (
+            where usage.cost_low_usd is null
+        ) as decimal(18, 6)
+    )
+;
+create or replace macro main.unknown_cost_calls(usage) as
+    count(*) filter (
+        where usage.cost_low_usd is null and usage.reported_cost_usd is null
+    )
+;
+/*
 is_offered(usage, price): whether a rate is one of what was used: the same source,
 provider, model, tier and region, as the record has them.
 */

@@ -228,6 +228,16 @@ NUMBERS = {
     "tree_output_tokens": Entry("Its output and that of all subagents below it."),
     "tree_cost_usd": Entry("Its cost and that of all subagents below it."),
     "tree_unpriced_calls": Entry("Those of tree_calls whose cost is unknown."),
+    "tree_cost_low_usd": Entry(
+        "The least that it and all subagents below it can cost."
+    ),
+    "tree_cost_high_usd": Entry(
+        "The most that it and all subagents below it can cost."
+    ),
+    "tree_reported_only_usd": Entry(
+        "What the agent itself reported of calls of the tree without a cost of ours."
+    ),
+    "tree_unknown_cost_calls": Entry("Rows of the tree of which nobody knows a cost."),
 }
 
 PRICES = {

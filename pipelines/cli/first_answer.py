@@ -3,6 +3,7 @@
 import os
 import shutil
 import sys
+from decimal import Decimal
 from pathlib import Path
 
 from agentlake.pipelines.cli.query import rows
@@ -16,13 +17,12 @@ _FOUND = """
         local_date(min(usage.called_at)) as first_day,
         local_date(max(usage.called_at)) as last_day,
         cast(sum(usage.calls) as bigint) as calls,
-        cast(
-            coalesce(sum(coalesce(usage.cost_low_usd, usage.reported_cost_usd)), 0)
-            as decimal(18, 6)
-        ) as cost_usd,
-        count(*) filter (
-            where usage.cost_low_usd is null and usage.reported_cost_usd is null
-        ) as unpriced
+        cast(sum(coalesce(usage.cost_low_usd, usage.reported_cost_usd))
+            as decimal(18, 6)) as least_usd,
+        cast(sum(coalesce(usage.cost_high_usd, usage.reported_cost_usd))
+            as decimal(18, 6)) as most_usd,
+        coalesce(reported_only_usd(usage), 0) as reported_usd,
+        unknown_cost_calls(usage) as unknown
     from core.usage as usage
     where usage.unit in ('tokens', 'usd')
 """
@@ -31,7 +31,7 @@ _FOUND = """
 def print_first_answer(settings: Settings) -> None:
     """Say it on stderr, in the user's days, with a command that works in this shell."""
     with reading(settings.warehouse) as connection:
-        _, ((sessions, first, last, calls, cost, unpriced),) = rows(connection, _FOUND)
+        _, ((sessions, first, last, calls, *cost),) = rows(connection, _FOUND)
     print(file=sys.stderr)
     if not sessions:
         print(
@@ -41,13 +41,25 @@ def print_first_answer(settings: Settings) -> None:
         )
         return
     days = f"on {first}" if first == last else f"from {first} to {last}"
-    money = usd(cost, partly=unpriced > 0)
     print(
-        f"{counted(sessions, 'session')} {days}: {counted(calls, 'call')}, {money}"
-        " at the prices of the API.\n"
+        f"{counted(sessions, 'session')} {days}: {counted(calls, 'call')},"
+        f" {_money(*cost)}.\n"
         f"Next: {command()} report, report session, report model; {command()} ui",
         file=sys.stderr,
     )
+
+
+def _money(
+    least: Decimal | None, most: Decimal | None, reported: Decimal, unknown: int
+) -> str:
+    if least is None:
+        return "and no known cost of any"
+    money = usd(least, most, partly=unknown > 0, reported=reported > 0)
+    if not reported:
+        return f"{money} at the prices of the API"
+    if reported == least:
+        return f"{money} as the agents themselves reported it (*)"
+    return f"{money} at the prices of the API and, for {usd(reported)}, as reported (*)"
 
 
 def command() -> str:

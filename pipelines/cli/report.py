@@ -217,8 +217,6 @@ def _least(row: Mapping[str, Any]) -> Decimal | None:
 
 def _cost(row: Mapping[str, Any]) -> str:
     """Ours, in its absence the agent's own; marked by what is missing or assumed."""
-    if "cost_low_usd" not in row:  # a mart that tells no bounds
-        return usd(row["cost_usd"], partly=row["unpriced_calls"] > 0)
     reported, high = row["reported_only_usd"], row["cost_high_usd"]
     return usd(
         _least(row),

@@ -70,15 +70,9 @@ with
             ) as unpriced_calls,
             sum(cost_low_usd) as cost_low_usd,
             sum(cost_high_usd) as cost_high_usd,
-            sum(cost_high_usd) filter (
-                where price_assumptions is not null
-            ) as assumed_cost_usd,
-            sum(reported_cost_usd) filter (
-                where cost_low_usd is null
-            ) as reported_only_usd,
-            count(*) filter (
-                where cost_low_usd is null and reported_cost_usd is null
-            ) as unknown_cost_calls
+            assumed_usd(parts) as assumed_cost_usd,
+            reported_only_usd(parts) as reported_only_usd,
+            unknown_cost_calls(parts) as unknown_cost_calls
         from parts
         where is_asked_for(called_at)
         group by all

@@ -24,19 +24,9 @@ select
     ) as unpriced_calls,
     cast(sum(usage.cost_low_usd) as decimal(18, 6)) as cost_low_usd,
     cast(sum(usage.cost_high_usd) as decimal(18, 6)) as cost_high_usd,
-    cast(
-        sum(usage.cost_high_usd) filter (
-            where usage.price_assumptions is not null
-        ) as decimal(18, 6)
-    ) as assumed_cost_usd,
-    cast(
-        sum(usage.reported_cost_usd) filter (
-            where usage.cost_low_usd is null
-        ) as decimal(18, 6)
-    ) as reported_only_usd,
-    count(*) filter (
-        where usage.cost_low_usd is null and usage.reported_cost_usd is null
-    ) as unknown_cost_calls
+    assumed_usd(usage) as assumed_cost_usd,
+    reported_only_usd(usage) as reported_only_usd,
+    unknown_cost_calls(usage) as unknown_cost_calls
 from core.usage as usage
 left join
     core.sessions as sessions

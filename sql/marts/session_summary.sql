@@ -38,19 +38,9 @@ with
             ) as unpriced_calls,
             cast(sum(cost_low_usd) as decimal(18, 6)) as cost_low_usd,
             cast(sum(cost_high_usd) as decimal(18, 6)) as cost_high_usd,
-            cast(
-                sum(cost_high_usd) filter (
-                    where price_assumptions is not null
-                ) as decimal(18, 6)
-            ) as assumed_cost_usd,
-            cast(
-                sum(reported_cost_usd) filter (where cost_low_usd is null) as decimal(
-                    18, 6
-                )
-            ) as reported_only_usd,
-            count(*) filter (
-                where cost_low_usd is null and reported_cost_usd is null
-            ) as unknown_cost_calls,
+            assumed_usd(usage) as assumed_cost_usd,
+            reported_only_usd(usage) as reported_only_usd,
+            unknown_cost_calls(usage) as unknown_cost_calls,
             list_sort(list(distinct model) filter (where model is not null)) as models
         from core.usage
         where

@@ -18,7 +18,11 @@ with recursive
             cast(coalesce(sum(calls), 0) as bigint) as calls,
             sum(output_tokens) as output_tokens,
             sum(cost_usd) as cost_usd,
-            count(*) filter (where cost_usd is null) as unpriced_calls
+            count(*) filter (where cost_usd is null) as unpriced_calls,
+            sum(cost_low_usd) as cost_low_usd,
+            sum(cost_high_usd) as cost_high_usd,
+            reported_only_usd(usage) as reported_only_usd,
+            unknown_cost_calls(usage) as unknown_cost_calls
         from core.usage
         where unit = 'tokens' and is_asked_for(called_at)
         group by all
@@ -30,7 +34,11 @@ with recursive
             coalesce(used.calls, 0) as calls,
             used.output_tokens,
             used.cost_usd,
-            coalesce(used.unpriced_calls, 0) as unpriced_calls
+            coalesce(used.unpriced_calls, 0) as unpriced_calls,
+            used.cost_low_usd,
+            used.cost_high_usd,
+            used.reported_only_usd,
+            coalesce(used.unknown_cost_calls, 0) as unknown_cost_calls
         from core.sessions as sessions
         left join
             core.sessions as spawners
@@ -68,7 +76,13 @@ with recursive
             cast(sum(nodes.calls) as bigint) as tree_calls,
             cast(sum(nodes.output_tokens) as bigint) as tree_output_tokens,
             cast(sum(nodes.cost_usd) as decimal(18, 6)) as tree_cost_usd,
-            cast(sum(nodes.unpriced_calls) as bigint) as tree_unpriced_calls
+            cast(sum(nodes.unpriced_calls) as bigint) as tree_unpriced_calls,
+            cast(sum(nodes.cost_low_usd) as decimal(18, 6)) as tree_cost_low_usd,
+            cast(sum(nodes.cost_high_usd) as decimal(18, 6)) as tree_cost_high_usd,
+            cast(
+                sum(nodes.reported_only_usd) as decimal(18, 6)
+            ) as tree_reported_only_usd,
+            cast(sum(nodes.unknown_cost_calls) as bigint) as tree_unknown_cost_calls
         from below
         inner join
             nodes
@@ -94,11 +108,19 @@ select
     cast(nodes.output_tokens as bigint) as output_tokens,
     cast(nodes.cost_usd as decimal(18, 6)) as cost_usd,
     nodes.unpriced_calls,
+    cast(nodes.cost_low_usd as decimal(18, 6)) as cost_low_usd,
+    cast(nodes.cost_high_usd as decimal(18, 6)) as cost_high_usd,
+    nodes.reported_only_usd,
+    nodes.unknown_cost_calls,
     totals.subagents,
     totals.tree_calls,
     totals.tree_output_tokens,
     totals.tree_cost_usd,
-    totals.tree_unpriced_calls
+    totals.tree_unpriced_calls,
+    totals.tree_cost_low_usd,
+    totals.tree_cost_high_usd,
+    totals.tree_reported_only_usd,
+    totals.tree_unknown_cost_calls
 from nodes
 inner join tree on tree.source = nodes.source and tree.session_id = nodes.session_id
 inner join

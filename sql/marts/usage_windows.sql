@@ -32,7 +32,12 @@ with recursive
             sum(output_tokens) as output_tokens,
             sum(web_search_requests) as web_search_requests,
             sum(cost_usd) as cost_usd,
-            count(*) filter (where cost_usd is null) as unpriced_calls
+            count(*) filter (where cost_usd is null) as unpriced_calls,
+            sum(cost_low_usd) as cost_low_usd,
+            sum(cost_high_usd) as cost_high_usd,
+            assumed_usd(usage) as assumed_cost_usd,
+            reported_only_usd(usage) as reported_only_usd,
+            unknown_cost_calls(usage) as unknown_cost_calls
         from
             (
                 select *, if(has_hourly_windows, 3600000000, 60000000) as slot_us
@@ -87,7 +92,12 @@ select
     cast(sum(spells.output_tokens) as bigint) as output_tokens,
     cast(sum(spells.web_search_requests) as bigint) as web_search_requests,
     cast(sum(spells.cost_usd) as decimal(18, 6)) as cost_usd,
-    cast(sum(spells.unpriced_calls) as bigint) as unpriced_calls
+    cast(sum(spells.unpriced_calls) as bigint) as unpriced_calls,
+    cast(sum(spells.cost_low_usd) as decimal(18, 6)) as cost_low_usd,
+    cast(sum(spells.cost_high_usd) as decimal(18, 6)) as cost_high_usd,
+    cast(sum(spells.assumed_cost_usd) as decimal(18, 6)) as assumed_cost_usd,
+    cast(sum(spells.reported_only_usd) as decimal(18, 6)) as reported_only_usd,
+    cast(sum(spells.unknown_cost_calls) as bigint) as unknown_cost_calls
 from windows
 inner join
     spells
