@@ -1,5 +1,6 @@
 """core/* and marts/*: one asset per SQL file; what it reads is parsed from it."""
 
+import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -124,20 +125,24 @@ def _spec(
 ) -> dg.AssetSpec:
     never_null = {one.never_null for one in checks if one.never_null}
     columns = model_columns(model, types, never_null, binder)
-    return dg.AssetSpec(
-        asset_key(model.name),
-        deps=reads(model),
-        description=_description(model),
-        group_name=group(model),
-        owners=OWNERS,
-        kinds={"sql", "duckdb"},
-        code_version=fingerprint(model.name),
-        metadata={
-            "dagster/table_name": model.name,
-            "dagster/column_schema": table_schema(columns),
-            **code_reference(model.path, "the query"),
-        },
-    )
+    with warnings.catch_warnings():
+        # Dagster pins us: what it previews may change.
+        warnings.simplefilter("ignore", dg.PreviewWarning)
+        return dg.AssetSpec(
+            asset_key(model.name),
+            deps=reads(model),
+            description=_description(model),
+            group_name=group(model),
+            owners=OWNERS,
+            kinds={"sql", "duckdb"},
+            code_version=fingerprint(model.name),
+            is_virtual=model.is_view,  # as new as what it reads, without a run
+            metadata={
+                "dagster/table_name": model.name,
+                "dagster/column_schema": table_schema(columns),
+                **code_reference(model.path, "the query"),
+            },
+        )
 
 
 def _checked(

@@ -30,7 +30,7 @@ from agentlake.pipelines.orchestration.runs import BY, unfinished
 from agentlake.pipelines.orchestration.shown import asset_key
 from agentlake.pipelines.orchestration.warehouse_resource import WarehouseResource
 from agentlake.pipelines.sync import plans
-from agentlake.pipelines.transform.sql_models import QUOTES, models
+from agentlake.pipelines.transform.sql_models import models
 from agentlake.pipelines.warehouse.one_ui import PID, other_ui
 
 EVERY_S = 1
@@ -68,7 +68,6 @@ class Asset(msgspec.Struct, frozen=True, kw_only=True):
     reads: Sequence[dg.AssetKey]
     code_version: str | None
     is_view: bool
-    """Not so of the prices, whose quotes are looked up when they are made."""
 
 
 def sync_sensor(job: str, specs: Iterable[dg.AssetSpec]) -> dg.SensorDefinition:
@@ -97,11 +96,6 @@ def sync_sensor(job: str, specs: Iterable[dg.AssetSpec]) -> dg.SensorDefinition:
 def _in_order(specs: Iterable[dg.AssetSpec]) -> list[Asset]:
     """The assets, each after those that it reads."""
     by_key = {spec.key: spec for spec in specs}
-    views = {
-        asset_key(model.name)
-        for model in models().values()
-        if model.is_view and QUOTES not in model.reads
-    }
     order = [key for key in by_key if key.path[0] in ("raw", "staging")]
     order.sort()
     order += [asset_key(name) for name in models()]
@@ -110,7 +104,7 @@ def _in_order(specs: Iterable[dg.AssetSpec]) -> list[Asset]:
             key=key,
             reads=[dep.asset_key for dep in by_key[key].deps],
             code_version=by_key[key].code_version,
-            is_view=key in views,
+            is_view=by_key[key].is_virtual,
         )
         for key in order
     ]
