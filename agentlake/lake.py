@@ -115,6 +115,8 @@ SCHEMAS: dict[str, pl.Schema] = {
             "prompt_tokens": _COUNT,
             "reported_output_tokens": _COUNT,
             "output_tokens": _COUNT,
+            "reported_tokens": _COUNT,
+            "tokens": _COUNT,
             "because": _TEXT,
         }
     ),
@@ -370,7 +372,8 @@ class Lake:
 
         `reported_cost_usd`, `reported_prompt_tokens` and `reported_output_tokens` are
         its own; `cost_usd`, `prompt_tokens` and `output_tokens` ours, until
-        `last_called_at` (UTC); `difference_usd` is what theirs is more, `because` why.
+        `last_called_at` (UTC); `reported_tokens` and `tokens` are both together;
+        `difference_usd` is what theirs is more, `because` why.
         """
         return self._mart("reported_difference")
 

@@ -15,7 +15,11 @@ class ReportedTotal(Fact, frozen=True, kw_only=True, gc=False, omit_defaults=Tru
 
     session_id: str
     counter: Annotated[
-        str, one_of(cost_state="the session's cost, as Claude Code ends")
+        str,
+        one_of(
+            cost_state="the session's cost, as Claude Code ends",
+            state_database="the last total of a thread in Codex' database",
+        ),
     ]
     """Which of the agent's counters it is."""
     model: str | None = None
@@ -25,5 +29,7 @@ class ReportedTotal(Fact, frozen=True, kw_only=True, gc=False, omit_defaults=Tru
     cache_read_tokens: Count | None = None
     cache_write_tokens: Count | None = None
     output_tokens: Count | None = None
+    tokens: Count | None = None
+    """All of them together, where the agent tells no more."""
     web_search_requests: Count | None = None
     reported_cost_usd: Usd | None = None

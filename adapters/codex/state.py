@@ -2,7 +2,7 @@
 
 It is made from them and may be remade, and its rows outlive them: its titles are the
 last to be asked, a row without a rollout is no session, and of what it counts nothing
-is usage.
+is usage. Its totals are compared with ours.
 """
 
 import re
@@ -16,6 +16,7 @@ from agentlake.adapters.sdk.contract import Record, Reject, Table
 from agentlake.adapters.sdk.decode import Decoder
 from agentlake.adapters.sdk.scan import matching
 from agentlake.models.link import Link
+from agentlake.models.reported_total import ReportedTotal
 from agentlake.models.session import Session
 
 TABLES = (
@@ -23,7 +24,7 @@ TABLES = (
         name="threads",
         key=("id",),
         order="rowid * 2",
-        # what is counted, repeated from the rollout, or changes at every write to it
+        # what is repeated from the rollout, or changes at every write to it
         without=(
             "first_user_message",
             "has_user_event",
@@ -32,7 +33,6 @@ TABLES = (
             "recency_at_ms",
             "rollout_path",
             "sandbox_policy",
-            "tokens_used",
             "updated_at",
             "updated_at_ms",
         ),
@@ -44,6 +44,8 @@ TABLES = (
     ),
 )
 """The threads and who began them; samples of usage repeat the rollouts' own."""
+
+STATE_DATABASE = "state_database"
 
 STORE = "database"
 """The source of these titles, and what tells these facts from a rollout's header."""
@@ -62,6 +64,8 @@ class Thread(msgspec.Struct, frozen=True, gc=False):
     git_branch: str | None = None
     git_origin_url: str | None = None
     parent_thread_id: str | None = None
+    tokens_used: int | None = None
+    """Input and output so far; a fork's begin with those of its parent."""
 
 
 class Edge(msgspec.Struct, frozen=True, gc=False):
@@ -92,6 +96,10 @@ def facts(record: Record) -> Facts:
         if row.id:
             yield _session(row)
             yield from _link(row.id, row.parent_thread_id)
+            if row.tokens_used:
+                yield ReportedTotal(
+                    session_id=row.id, counter=STATE_DATABASE, tokens=row.tokens_used
+                )
     else:
         edge, rejects = _edge.decode(record.data)
         yield from _link(edge.child_thread_id, edge.parent_thread_id)

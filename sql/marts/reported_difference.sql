@@ -2,7 +2,9 @@
 One row per session, model and counter of which the agent itself told a cost or a total, with ours beside it.
 
 grain   source, session_id, model, counter
-columns counter (calls | cost_state | running_total)  Which of the agent's counters it is: its calls' costs, or an account of its own.
+columns counter (calls | cost_state | running_total | state_database)  Which of the agent's counters it is: its calls' costs, or an account of its own.
+        reported_tokens  Prompt and output of the agent's own total together.
+        tokens   Prompt and output of our calls together.
         because  Why the two differ, as far as it is known.
 why     Theirs and ours are never mixed; where both know a cost they should be equal to the cent. A total of the agent's own holds
         what never reaches the disk (titles, summaries, side calls of searches, retries), so ours is less.
@@ -39,13 +41,16 @@ with
         where usage.unit = 'tokens'
         group by usage.source, usage.session_id, usage.model
     ),
-    accounts as (select * from core._reported_totals where counter <> 'running_total'),
-    running as (select * from core._reported_totals where counter = 'running_total'),
+    accounts as (select * from core._reported_totals where model is not null),
+    wholes as (select * from core._reported_totals where model is null),
     sums as (
         select
             source,
             session_id,
             max(last_called_at) as last_called_at,
+            sum(cost_usd) as cost_usd,
+            bool_or(has_unpriced) as has_unpriced,
+            string_agg(distinct price_assumptions, ', ') as price_assumptions,
             sum(prompt_tokens) as prompt_tokens,
             sum(output_tokens) as output_tokens
         from ours
@@ -77,20 +82,23 @@ with
             and ours.model is not distinct from accounts.model
         union all by name
         select
-            running.source,
-            running.session_id,
+            wholes.source,
+            wholes.session_id,
             null as model,
-            'running_total' as counter,
+            wholes.counter,
             sums.last_called_at,
-            running.reported_prompt_tokens,
-            sums.prompt_tokens,
-            running.reported_output_tokens,
-            sums.output_tokens
-        from running
-        inner join
-            sums
-            on sums.source = running.source
-            and sums.session_id = running.session_id
+            wholes.reported_cost_usd,
+            sums.cost_usd,
+            sums.has_unpriced,
+            sums.price_assumptions,
+            wholes.reported_prompt_tokens,
+            coalesce(sums.prompt_tokens, 0) as prompt_tokens,
+            wholes.reported_output_tokens,
+            coalesce(sums.output_tokens, 0) as output_tokens,
+            wholes.reported_tokens
+        from wholes
+        left join
+            sums on sums.source = wholes.source and sums.session_id = wholes.session_id
     )
 
 select
@@ -108,26 +116,44 @@ select
     cast(compared.prompt_tokens as bigint) as prompt_tokens,
     cast(compared.reported_output_tokens as bigint) as reported_output_tokens,
     cast(compared.output_tokens as bigint) as output_tokens,
+    cast(
+        coalesce(
+            compared.reported_tokens,
+            compared.reported_prompt_tokens + compared.reported_output_tokens
+        ) as bigint
+    ) as reported_tokens,
+    cast(compared.prompt_tokens + compared.output_tokens as bigint) as tokens,
     case
         when
             coalesce(
                 abs(compared.reported_cost_usd - compared.cost_usd) < 0.005,
                 compared.reported_cost_usd is null
             )
-            and coalesce(compared.reported_output_tokens, 0)
-            = coalesce(compared.output_tokens, 0)
-            and coalesce(compared.reported_prompt_tokens, 0)
-            = coalesce(compared.prompt_tokens, 0)
+            and coalesce(compared.reported_output_tokens = compared.output_tokens, true)
+            and coalesce(compared.reported_prompt_tokens = compared.prompt_tokens, true)
+            and coalesce(
+                compared.reported_tokens
+                = compared.prompt_tokens + compared.output_tokens,
+                true
+            )
         then 'equal'
-        when sessions.relation <> 'main' and compared.counter = 'running_total'
+        when compared.counter = 'state_database' and sessions.session_id is null
+        then 'its files are not here'
+        when
+            sessions.relation <> 'main'
+            and compared.counter in ('running_total', 'state_database')
         then 'the total goes on from that of its parent'
         when
             compared.reported_output_tokens > compared.output_tokens
             or compared.reported_prompt_tokens > compared.prompt_tokens
+            or compared.reported_tokens
+            > compared.prompt_tokens + compared.output_tokens
         then 'calls that are not on disk: titles, summaries, searches, retries'
         when
             compared.reported_output_tokens < compared.output_tokens
             or compared.reported_prompt_tokens < compared.prompt_tokens
+            or compared.reported_tokens
+            < compared.prompt_tokens + compared.output_tokens
         then 'the counter began anew, or does not count all'
         when compared.has_unpriced
         then 'we know no price of some calls'

@@ -12,7 +12,8 @@ select
     usage.counter,
     arg_max(usage.reported_cost_usd, usage.output_tokens) as reported_cost_usd,
     arg_max(prompt_of(usage), usage.output_tokens) as reported_prompt_tokens,
-    max(usage.output_tokens) as reported_output_tokens
+    max(usage.output_tokens) as reported_output_tokens,
+    max(usage.tokens) as reported_tokens
 from staging.reported_totals as usage
 group by usage.source, usage.session_id, usage.model, usage.counter
 union all by name
