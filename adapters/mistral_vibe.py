@@ -17,11 +17,12 @@ import re
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import msgspec
 
 from agentlake.adapters.sdk.contract import (
+    Facts,
     Health,
     Keyed,
     Options,
@@ -41,8 +42,6 @@ from agentlake.models.session import Session
 from agentlake.models.tool_call import ToolCall
 from agentlake.models.tool_result import ToolResult
 from agentlake.models.usage import Usage
-
-Facts: TypeAlias = Iterator[Fact | Reject]
 
 SOURCE = "mistral_vibe"
 NAME = "Mistral Vibe"

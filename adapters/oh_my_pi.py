@@ -19,10 +19,10 @@ from collections.abc import Iterable, Iterator
 from msgspec.structs import replace
 
 from agentlake.adapters.families.pi import entries, rules
-from agentlake.adapters.families.pi.entries import Facts, Makes
+from agentlake.adapters.families.pi.entries import Makes
 from agentlake.adapters.families.pi.format import Entry
 from agentlake.adapters.families.pi.rules import At
-from agentlake.adapters.sdk.contract import Options, Record, Reject, Stream
+from agentlake.adapters.sdk.contract import Facts, Options, Record, Reject, Stream
 from agentlake.adapters.sdk.roots import Root
 from agentlake.adapters.sdk.scan import files_below
 from agentlake.adapters.sdk.values import named

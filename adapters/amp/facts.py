@@ -1,8 +1,6 @@
 """From the parts of a thread to facts."""
 
 import re
-from collections.abc import Iterator
-from typing import TypeAlias
 
 from msgspec.structs import replace
 
@@ -20,17 +18,15 @@ from agentlake.adapters.amp.format import (
     Tokens,
     Tree,
 )
-from agentlake.adapters.sdk.contract import Reject
-from agentlake.adapters.sdk.values import file_path, json_text, moment
+from agentlake.adapters.sdk.contract import Facts
+from agentlake.adapters.sdk.moments import moment
+from agentlake.adapters.sdk.values import file_path, json_text
 from agentlake.models.block import Block
-from agentlake.models.fact import Fact
 from agentlake.models.message import Message
 from agentlake.models.session import Session
 from agentlake.models.tool_call import ToolCall
 from agentlake.models.tool_result import ToolResult
 from agentlake.models.usage import Usage
-
-Facts: TypeAlias = Iterator[Fact | Reject]
 
 _UNFINISHED = ("in-progress", "queued", "blocked-on-user")
 _OPENAI = re.compile(r"gpt|chatgpt|codex|o\d", re.IGNORECASE)

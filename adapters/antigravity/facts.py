@@ -1,8 +1,6 @@
 """From rows of Antigravity to facts."""
 
-from collections.abc import Iterator
 from datetime import datetime
-from typing import TypeAlias
 
 from agentlake.adapters.antigravity.format import (
     ANSWER,
@@ -22,19 +20,17 @@ from agentlake.adapters.antigravity.format import (
     Used,
 )
 from agentlake.adapters.sdk.blobs import Blob
-from agentlake.adapters.sdk.contract import Record, Reject
+from agentlake.adapters.sdk.contract import Facts, Record, Reject
 from agentlake.adapters.sdk.decode import Unreadable
+from agentlake.adapters.sdk.moments import from_epoch
 from agentlake.adapters.sdk.protobuf import Fields
-from agentlake.adapters.sdk.values import file_path, from_epoch, raw_json
+from agentlake.adapters.sdk.values import file_path, raw_json
 from agentlake.models.block import Block
-from agentlake.models.fact import Fact
 from agentlake.models.message import Message
 from agentlake.models.session import Session
 from agentlake.models.tool_call import ToolCall
 from agentlake.models.tool_result import ToolResult
 from agentlake.models.usage import Usage
-
-Facts: TypeAlias = Iterator[Fact | Reject]
 
 _MOST_TOKENS = 1 << 40
 _LONGEST_NAME = 64

@@ -6,27 +6,24 @@ of the stores of one conversation only one counts.
 """
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import msgspec
 
 from agentlake.adapters.antigravity.format import FULL, SHORT
 from agentlake.adapters.antigravity.steps import OF_TOOLS, is_answer, is_typed
-from agentlake.adapters.sdk.contract import Record, Reject
+from agentlake.adapters.sdk.contract import Facts, Record, Reject
 from agentlake.adapters.sdk.decode import Decoder
 from agentlake.adapters.sdk.drift import unknown
 from agentlake.adapters.sdk.injected import Injected
-from agentlake.adapters.sdk.values import moment, raw_json, text_of
+from agentlake.adapters.sdk.moments import moment
+from agentlake.adapters.sdk.values import raw_json, text_of
 from agentlake.models.block import Block
-from agentlake.models.fact import Fact
 from agentlake.models.message import Message
 from agentlake.models.session import Session
 from agentlake.models.tool_call import ToolCall
 from agentlake.models.tool_result import ToolResult
-
-Facts: TypeAlias = Iterator[Fact | Reject]
 
 PLACES = tuple(
     f"brain/*/.system_generated/logs/{name}.jsonl"

@@ -24,9 +24,10 @@ from itertools import chain
 from pathlib import Path
 
 from agentlake.adapters.claude_code import rows
-from agentlake.adapters.claude_code.facts import At, Facts
+from agentlake.adapters.claude_code.facts import At
 from agentlake.adapters.claude_code.format import IGNORED, ROW, Row
 from agentlake.adapters.sdk.contract import (
+    Facts,
     Health,
     Options,
     Reader,

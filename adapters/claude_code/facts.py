@@ -1,7 +1,6 @@
 """From a row to facts: one function for each kind of fact."""
 
-from collections.abc import Iterator
-from typing import TypeAlias, TypeVar
+from typing import TypeVar
 
 import msgspec
 from msgspec.structs import replace
@@ -15,18 +14,16 @@ from agentlake.adapters.claude_code.format import (
     Tokens,
     ToolUseResult,
 )
-from agentlake.adapters.sdk.contract import Reject
+from agentlake.adapters.sdk.contract import Facts, Reject
 from agentlake.adapters.sdk.drift import unknown
+from agentlake.adapters.sdk.values import verbatim
 from agentlake.models.block import Block
 from agentlake.models.compaction import Compaction
-from agentlake.models.fact import Fact
 from agentlake.models.link import Link
 from agentlake.models.message import Message
 from agentlake.models.tool_call import ToolCall
 from agentlake.models.tool_result import ToolResult
 from agentlake.models.usage import Usage
-
-Facts: TypeAlias = Iterator[Fact | Reject]
 
 _UNSTRUCTURED = ToolUseResult()
 
@@ -133,7 +130,7 @@ def content(row: Row, at: At, message_id: str, parts: list[Part]) -> Facts:
                 message_id=message_id,
                 tool_call_id=call,
                 name=part.name,
-                input=rules.arguments(part),
+                input=verbatim(part.input),
                 agent_type=rules.agent_type(part),
                 called_at=row.timestamp,
             )

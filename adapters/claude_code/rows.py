@@ -3,9 +3,11 @@
 from msgspec.structs import replace
 
 from agentlake.adapters.claude_code import facts, rules
-from agentlake.adapters.claude_code.facts import At, Facts
+from agentlake.adapters.claude_code.facts import At
 from agentlake.adapters.claude_code.format import SIDE_FILE, Body, Iteration, Part, Row
+from agentlake.adapters.sdk.contract import Facts
 from agentlake.adapters.sdk.drift import unknown
+from agentlake.adapters.sdk.values import parts_of
 from agentlake.models.reported_total import ReportedTotal
 from agentlake.models.session import Session
 from agentlake.models.tool_result import ToolResult
@@ -25,7 +27,7 @@ def assistant(row: Row, at: At) -> Facts:
     kind = "error" if row.is_api_error_message or row.error else "response"
     message_id = body.id or row.uuid or at.key
     yield facts.message(row, at, message_id, "assistant", kind)
-    yield from facts.content(row, at, message_id, rules.parts_of(body.content))
+    yield from facts.content(row, at, message_id, parts_of(body.content, Part))
 
 
 def _extra_requests(row: Row, at: At, body: Body, loop: list[Iteration]) -> Facts:
@@ -68,7 +70,7 @@ def user(row: Row, at: At) -> Facts:
     """What came back from tools, or what a human or the program said."""
     if row.message is None:
         return
-    parts = rules.parts_of(row.message.content)
+    parts = parts_of(row.message.content, Part)
     if "tool_result" in [part.type for part in parts]:
         message_id = row.uuid or at.key
         yield facts.message(row, at, message_id, "tool", "tool_result")
@@ -141,7 +143,7 @@ def attachment(row: Row, at: At) -> Facts:
         return
     if put.type == "queued_command":
         injected = put.is_meta or put.command_mode == "task-notification"
-        parts = rules.parts_of(put.prompt)
+        parts = parts_of(put.prompt, Part)
         yield from _said(row, at, parts, injected=bool(injected))
     elif text := rules.text_of(put.content):
         yield from facts.remark(row, at, "meta", text)

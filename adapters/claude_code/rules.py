@@ -7,11 +7,11 @@ from msgspec.structs import replace
 
 from agentlake.adapters.claude_code.format import (
     SPAWN_INPUT,
-    Content,
     Part,
     SpawnInput,
     Tokens,
 )
+from agentlake.adapters.sdk.values import verbatim
 
 BLOCK_TYPES = {
     "text": "text",
@@ -86,14 +86,6 @@ def cache_writes(tokens: Tokens) -> tuple[int | None, int | None]:
     return total, None if hour is None else min(hour, total)
 
 
-def parts_of(content: Content) -> list[Part]:
-    """The blocks of a content; a bare text is one."""
-    if not content:
-        return []
-    items = [content] if isinstance(content, str) else content
-    return [i if isinstance(i, Part) else Part(type="text", text=i) for i in items]
-
-
 def block_type(part: Part) -> str:
     """Our word for a block's type; each of their `*_tool_result` is a tool_result."""
     theirs = part.type or ""
@@ -102,17 +94,11 @@ def block_type(part: Part) -> str:
     return "tool_result" if theirs.endswith("_tool_result") else "other"
 
 
-def arguments(part: Part) -> str | None:
-    """A call's arguments as they were written."""
-    text = str(part.input, "utf-8", "replace")
-    return None if text in ("", "null") else text
-
-
 def agent_type(part: Part) -> str | None:
     """The kind of subagent that a call asks for, where old subagents do not say it."""
     if part.name not in {"Agent", "Task"}:
         return None
-    asked, _ = SPAWN_INPUT.within(arguments(part), SpawnInput())
+    asked, _ = SPAWN_INPUT.within(verbatim(part.input), SpawnInput())
     return asked.subagent_type
 
 

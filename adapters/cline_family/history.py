@@ -9,10 +9,11 @@ from datetime import datetime
 
 from agentlake.adapters.cline_family import tools
 from agentlake.adapters.cline_family.format import SPOKEN, Part, Spoken
-from agentlake.adapters.cline_family.lists import BEHIND_LISTS, Facts, objects
-from agentlake.adapters.sdk.contract import Keyed, Record
+from agentlake.adapters.cline_family.lists import BEHIND_LISTS, objects
+from agentlake.adapters.sdk.contract import Facts, Keyed, Record
 from agentlake.adapters.sdk.decode import Unreadable, encode
-from agentlake.adapters.sdk.values import from_epoch, moment
+from agentlake.adapters.sdk.moments import from_epoch, moment
+from agentlake.adapters.sdk.values import parts_of
 from agentlake.models.block import Block
 from agentlake.models.message import Message
 from agentlake.models.session import Session
@@ -47,22 +48,16 @@ def explode(task: str, data: bytes, *, is_alone: bool) -> Iterator[Keyed]:
 
 def _parts(one: dict[str, object]) -> list[Part]:
     try:
-        return parts_of(SPOKEN.decode(encode(one))[0])
+        return parts_of(SPOKEN.decode(encode(one))[0].content, Part)
     except Unreadable:
         return []
-
-
-def parts_of(said: Spoken) -> list[Part]:
-    """What a message is made of."""
-    content = said.content
-    return [Part("text", content)] if isinstance(content, str) else content or []
 
 
 def facts(record: Record, name: str) -> Facts:
     """Tools, what the program says of the surroundings, and where need be the words."""
     task, _, place = name.partition("/")
     said, rejects = SPOKEN.decode(record.data)
-    at, parts = moment(said.ts), parts_of(said)
+    at, parts = moment(said.ts), parts_of(said.content, Part)
     message_id = f"{task}/history/{place}"
     if said.role == "assistant":
         for call in tools.calls(name, parts):
@@ -158,7 +153,7 @@ def _blocks(name: str, said: Spoken) -> Iterator[tuple[str, str | None, str | No
 
     Calls in XML and answers in words are no texts, and the surroundings are left out.
     """
-    parts = parts_of(said)
+    parts = parts_of(said.content, Part)
     is_answer = False
     for part in parts:
         text = part.text or part.thinking

@@ -1,18 +1,15 @@
 """Files that list tasks or say what a task is: its folder, its parent, its models."""
 
 from collections.abc import Iterator
-from typing import Any, TypeAlias
+from typing import Any
 
 from agentlake.adapters.cline_family.format import ITEM, USED
-from agentlake.adapters.sdk.contract import Keyed, Record, Reject
+from agentlake.adapters.sdk.contract import Facts, Keyed, Record
 from agentlake.adapters.sdk.decode import Unreadable, encode, untyped
-from agentlake.adapters.sdk.values import moment
-from agentlake.models.fact import Fact
+from agentlake.adapters.sdk.moments import moment
 from agentlake.models.link import Link
 from agentlake.models.session import Session
 from agentlake.models.turn import Turn
-
-Facts: TypeAlias = Iterator[Fact | Reject]
 
 BEHIND_LISTS = 1 << 20
 """Where records stand that know a folder less surely than these files do."""

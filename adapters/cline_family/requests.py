@@ -11,10 +11,9 @@ from agentlake.adapters.cline_family.format import (
     ModelInfo,
     Request,
 )
-from agentlake.adapters.cline_family.lists import Facts
-from agentlake.adapters.sdk.contract import Record, Reject
+from agentlake.adapters.sdk.contract import Facts, Record, Reject
 from agentlake.adapters.sdk.decode import Unreadable
-from agentlake.adapters.sdk.values import moment
+from agentlake.adapters.sdk.moments import moment
 from agentlake.models.session import Session
 from agentlake.models.usage import Usage
 

@@ -20,7 +20,8 @@ from agentlake.adapters.cline_family.format import (
 from agentlake.adapters.cline_family.tools import has_failed, text_of
 from agentlake.adapters.sdk.contract import Keyed, Record, Reject
 from agentlake.adapters.sdk.decode import encode, untyped
-from agentlake.adapters.sdk.values import json_text, moment
+from agentlake.adapters.sdk.moments import moment
+from agentlake.adapters.sdk.values import json_text
 from agentlake.models.block import Block
 from agentlake.models.compaction import Compaction
 from agentlake.models.fact import Fact

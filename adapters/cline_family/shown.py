@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from agentlake.adapters.cline_family.format import ENTRY, Entry
-from agentlake.adapters.cline_family.lists import Facts
-from agentlake.adapters.sdk.contract import Record
+from agentlake.adapters.sdk.contract import Facts, Record
 from agentlake.adapters.sdk.decode import Unreadable, untyped
-from agentlake.adapters.sdk.values import json_text, moment, raw_json
+from agentlake.adapters.sdk.moments import moment
+from agentlake.adapters.sdk.values import json_text, raw_json
 from agentlake.models.block import Block
 from agentlake.models.message import Message
 from agentlake.models.tool_call import ToolCall

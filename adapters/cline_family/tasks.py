@@ -5,10 +5,10 @@ from typing import Any
 
 from agentlake.adapters.cline_family import history, lists, requests, shown
 from agentlake.adapters.cline_family.format import ENTRY, Condensed, Entry, ModelInfo
-from agentlake.adapters.cline_family.lists import BEHIND_LISTS, Facts, objects
-from agentlake.adapters.sdk.contract import Keyed, Record, Reject
+from agentlake.adapters.cline_family.lists import BEHIND_LISTS, objects
+from agentlake.adapters.sdk.contract import Facts, Keyed, Record, Reject
 from agentlake.adapters.sdk.decode import Unreadable, encode, untyped
-from agentlake.adapters.sdk.values import moment
+from agentlake.adapters.sdk.moments import moment
 from agentlake.models.block import Block
 from agentlake.models.compaction import Compaction
 from agentlake.models.fact import Fact

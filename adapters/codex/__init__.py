@@ -25,8 +25,9 @@ from pathlib import Path
 from agentlake.adapters.codex import state, talk, threads
 from agentlake.adapters.codex.format import BARE, DOCUMENT, IGNORED, LINE, Payload
 from agentlake.adapters.codex.rules import THREAD
-from agentlake.adapters.codex.where import Facts, Where
+from agentlake.adapters.codex.where import Where
 from agentlake.adapters.sdk.contract import (
+    Facts,
     Health,
     Options,
     Reader,

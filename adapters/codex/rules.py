@@ -88,13 +88,6 @@ def joined(parts: Parts) -> str | None:
     return "\n".join(texts) if texts else None
 
 
-def parts_of(content: Parts) -> list[Part]:
-    """The parts of a content; a bare text is one."""
-    if not content:
-        return []
-    return [Part("text", content)] if isinstance(content, str) else content
-
-
 def unsealed(part: Part) -> Part:
     """The part with what is sealed in name only: real ciphers have no spaces."""
     if part.type != "encrypted_content":

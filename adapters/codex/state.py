@@ -11,8 +11,7 @@ from pathlib import Path
 
 import msgspec
 
-from agentlake.adapters.codex.where import Facts
-from agentlake.adapters.sdk.contract import Record, Reject, Table
+from agentlake.adapters.sdk.contract import Facts, Record, Reject, Table
 from agentlake.adapters.sdk.decode import Decoder
 from agentlake.adapters.sdk.scan import matching
 from agentlake.models.link import Link

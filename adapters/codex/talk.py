@@ -2,9 +2,9 @@
 
 from agentlake.adapters.codex import rules
 from agentlake.adapters.codex.format import Part, Payload
-from agentlake.adapters.codex.where import Facts, Where
-from agentlake.adapters.sdk.contract import Reject
-from agentlake.adapters.sdk.values import json_text
+from agentlake.adapters.codex.where import Where
+from agentlake.adapters.sdk.contract import Facts, Reject
+from agentlake.adapters.sdk.values import json_text, parts_of
 from agentlake.models.block import Block
 from agentlake.models.compaction import Compaction
 from agentlake.models.message import Message
@@ -22,7 +22,7 @@ HOSTED = ("web_search_call", "image_generation_call")
 
 def message(where: Where, item: Payload) -> Facts:
     """A user's message counts as typed unless Codex put in every part of it."""
-    parts = rules.parts_of(item.content)
+    parts = parts_of(item.content, Part)
     role, kind = "system", "meta"
     if item.role == "assistant":
         role, kind = "assistant", "response"
@@ -35,7 +35,7 @@ def message(where: Where, item: Payload) -> Facts:
 def between_agents(where: Where, item: Payload) -> Facts:
     """What another agent said to this one; the event of this name repeats a reply."""
     if item.content is not None:
-        parts = [rules.unsealed(part) for part in rules.parts_of(item.content)]
+        parts = [rules.unsealed(part) for part in parts_of(item.content, Part)]
         yield from _texts(where, item, parts, "user", "meta", label=item.author)
 
 

@@ -2,8 +2,8 @@
 
 from agentlake.adapters.codex import rules
 from agentlake.adapters.codex.format import Git, ModelInfo, Payload
-from agentlake.adapters.codex.where import Facts, Where
-from agentlake.adapters.sdk.contract import Reject
+from agentlake.adapters.codex.where import Where
+from agentlake.adapters.sdk.contract import Facts, Reject
 from agentlake.models.link import Link
 from agentlake.models.session import Session
 from agentlake.models.turn import Turn

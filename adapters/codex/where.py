@@ -1,17 +1,11 @@
 """Where a payload stands, and how it is named when it has no id of its own."""
 
-from collections.abc import Iterator
 from datetime import datetime
 from hashlib import sha256
-from typing import TypeAlias
 
 import msgspec
 
 from agentlake.adapters.codex.format import Payload
-from agentlake.adapters.sdk.contract import Reject
-from agentlake.models.fact import Fact
-
-Facts: TypeAlias = Iterator[Fact | Reject]
 
 
 class Where(msgspec.Struct, frozen=True, gc=False):

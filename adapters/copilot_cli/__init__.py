@@ -26,8 +26,9 @@ from itertools import chain
 from agentlake.adapters.copilot_cli import export, runs, stores
 from agentlake.adapters.families.copilot import talk
 from agentlake.adapters.families.copilot.format import EVENT, Data
-from agentlake.adapters.families.copilot.talk import At, Facts
+from agentlake.adapters.families.copilot.talk import At
 from agentlake.adapters.sdk.contract import (
+    Facts,
     Keyed,
     Options,
     Reader,

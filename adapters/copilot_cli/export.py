@@ -12,9 +12,9 @@ from agentlake.adapters.copilot_cli.format import (
 )
 from agentlake.adapters.copilot_cli.runs import disjoint, scope
 from agentlake.adapters.families.copilot.format import Tokens
-from agentlake.adapters.families.copilot.talk import Facts
-from agentlake.adapters.sdk.contract import Record, Reject
-from agentlake.adapters.sdk.values import json_text, moment
+from agentlake.adapters.sdk.contract import Facts, Record, Reject
+from agentlake.adapters.sdk.moments import moment
+from agentlake.adapters.sdk.values import json_text
 from agentlake.models.usage import Usage
 
 _INFERENCE = "gen_ai.client.inference.operation.details"

@@ -5,7 +5,8 @@ from typing import NamedTuple
 
 from agentlake.adapters.families.copilot import talk
 from agentlake.adapters.families.copilot.format import Context, Data, Tokens
-from agentlake.adapters.families.copilot.talk import At, Facts
+from agentlake.adapters.families.copilot.talk import At
+from agentlake.adapters.sdk.contract import Facts
 from agentlake.models.compaction import Compaction
 from agentlake.models.session import Session
 from agentlake.models.turn import Turn

@@ -17,10 +17,11 @@ from agentlake.adapters.copilot_cli.format import (
 )
 from agentlake.adapters.copilot_cli.runs import disjoint, scope, usd
 from agentlake.adapters.families.copilot.format import Tokens
-from agentlake.adapters.families.copilot.talk import At, Facts
-from agentlake.adapters.sdk.contract import Keyed, Record, Reject, Stream, Table
+from agentlake.adapters.families.copilot.talk import At
+from agentlake.adapters.sdk.contract import Facts, Keyed, Record, Reject, Stream, Table
 from agentlake.adapters.sdk.decode import Unreadable, encode, untyped
-from agentlake.adapters.sdk.values import json_text, moment, raw_json
+from agentlake.adapters.sdk.moments import moment
+from agentlake.adapters.sdk.values import json_text, raw_json
 from agentlake.models.block import Block
 from agentlake.models.fact import Fact
 from agentlake.models.message import Message

@@ -1,8 +1,5 @@
 """From rows of Crush to facts."""
 
-from collections.abc import Iterator
-from typing import TypeAlias
-
 from agentlake.adapters.crush.format import (
     BLOCK_TYPES,
     PARTS,
@@ -10,19 +7,17 @@ from agentlake.adapters.crush.format import (
     MessageRow,
     SessionRow,
 )
-from agentlake.adapters.sdk.contract import Reject
-from agentlake.adapters.sdk.values import from_epoch, json_text, raw_json
+from agentlake.adapters.sdk.contract import Facts, Reject
+from agentlake.adapters.sdk.moments import from_epoch
+from agentlake.adapters.sdk.values import json_text, raw_json
 from agentlake.models.block import Block
 from agentlake.models.compaction import Compaction
-from agentlake.models.fact import Fact
 from agentlake.models.link import Link
 from agentlake.models.message import Message
 from agentlake.models.session import Session
 from agentlake.models.tool_call import ToolCall
 from agentlake.models.tool_result import ToolResult
 from agentlake.models.usage import Usage
-
-Facts: TypeAlias = Iterator[Fact | Reject]
 
 _KINDS = {"user": "prompt", "assistant": "response", "tool": "tool_result"}
 _TITLE = "title-"

@@ -9,7 +9,7 @@ import sqlite3
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import msgspec
 
@@ -27,22 +27,20 @@ from agentlake.adapters.cursor.format import (
     State,
 )
 from agentlake.adapters.cursor.prompts import prompt_blocks, prompt_kind
-from agentlake.adapters.sdk.contract import Chunk, Keyed, Record, Reject
+from agentlake.adapters.sdk.contract import Chunk, Facts, Keyed, Record, Reject
 from agentlake.adapters.sdk.decode import Unreadable, encode
+from agentlake.adapters.sdk.moments import moment
 from agentlake.adapters.sdk.protobuf import Fields
 from agentlake.adapters.sdk.readers import live
-from agentlake.adapters.sdk.values import file_path, json_text, moment
+from agentlake.adapters.sdk.values import file_path, json_text
 from agentlake.models.block import Block
 from agentlake.models.compaction import Compaction
-from agentlake.models.fact import Fact
 from agentlake.models.link import Link
 from agentlake.models.message import Message
 from agentlake.models.session import Session
 from agentlake.models.tool_call import ToolCall
 from agentlake.models.tool_result import ToolResult
 from agentlake.models.turn import Turn
-
-Facts: TypeAlias = Iterator[Fact | Reject]
 
 _MESSAGES, _WORKSPACES, _SUBAGENTS = 1, 9, 16  # fields of the root
 _SUMMARIES = (6, 11, 13)

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from datetime import datetime
-from typing import TypeAlias
 
 from agentlake.adapters.cursor.format import (
     BUBBLE,
@@ -15,12 +14,12 @@ from agentlake.adapters.cursor.format import (
     Tokens,
     Tool,
 )
-from agentlake.adapters.sdk.contract import Record, Reject, Table
+from agentlake.adapters.sdk.contract import Facts, Record, Reject, Table
 from agentlake.adapters.sdk.decode import Unreadable, untyped
-from agentlake.adapters.sdk.values import file_path, json_text, moment, raw_json
+from agentlake.adapters.sdk.moments import moment
+from agentlake.adapters.sdk.values import file_path, json_text, raw_json
 from agentlake.models.block import Block
 from agentlake.models.compaction import Compaction
-from agentlake.models.fact import Fact
 from agentlake.models.link import Link
 from agentlake.models.message import Message
 from agentlake.models.session import Session
@@ -28,8 +27,6 @@ from agentlake.models.tool_call import ToolCall
 from agentlake.models.tool_result import ToolResult
 from agentlake.models.turn import Turn
 from agentlake.models.usage import Usage
-
-Facts: TypeAlias = Iterator[Fact | Reject]
 
 _CHAT, _MESSAGE = "composerData:", "bubbleId:"
 _USER, _MODEL = ("user", "prompt"), ("assistant", "response")

@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import PurePath
-from typing import TypeAlias
 
 from agentlake.adapters.cursor.format import (
     LINE,
@@ -16,17 +15,15 @@ from agentlake.adapters.cursor.format import (
     Piece,
 )
 from agentlake.adapters.cursor.prompts import prompt_blocks, prompt_kind
-from agentlake.adapters.sdk.contract import Keyed, Record, Reject, Table
-from agentlake.adapters.sdk.values import moment, raw_json, text_of
+from agentlake.adapters.sdk.contract import Facts, Keyed, Record, Reject, Table
+from agentlake.adapters.sdk.moments import moment
+from agentlake.adapters.sdk.values import raw_json, text_of
 from agentlake.models.block import Block
-from agentlake.models.fact import Fact
 from agentlake.models.message import Message
 from agentlake.models.session import Session
 from agentlake.models.tool_call import ToolCall
 from agentlake.models.tool_result import ToolResult
 from agentlake.models.turn import Turn
-
-Facts: TypeAlias = Iterator[Fact | Reject]
 
 TABLES = (Table(name="conversation_summaries", key=("conversationId",)),)
 

@@ -3,21 +3,18 @@
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 from agentlake.adapters.cursor import ide
 from agentlake.adapters.cursor.format import EDITOR, KEPT, WORKSPACE, Kept, Tab
-from agentlake.adapters.sdk.contract import Chunk, Keyed, Record, Reject
+from agentlake.adapters.sdk.contract import Chunk, Facts, Keyed, Record, Reject
 from agentlake.adapters.sdk.decode import Unreadable, encode, untyped
 from agentlake.adapters.sdk.readers import live
 from agentlake.adapters.sdk.scan import beside
 from agentlake.adapters.sdk.values import file_path
 from agentlake.models.block import Block
-from agentlake.models.fact import Fact
 from agentlake.models.message import Message
 from agentlake.models.session import Session
-
-Facts: TypeAlias = Iterator[Fact | Reject]
 
 _KEYS = (
     "composer.composerData",

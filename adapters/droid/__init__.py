@@ -16,12 +16,13 @@ Missing: tokens per message, and what other models than the last one of a sessio
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 from agentlake.adapters.droid import settings
 from agentlake.adapters.droid.format import LINE, Content, Line, Said
 from agentlake.adapters.sdk.contract import (
     Chunk,
+    Facts,
     Keyed,
     Options,
     Record,
@@ -38,8 +39,6 @@ from agentlake.models.message import Message
 from agentlake.models.session import Session
 from agentlake.models.tool_call import ToolCall
 from agentlake.models.tool_result import ToolResult
-
-Facts: TypeAlias = Iterator[Fact | Reject]
 
 SOURCE = "droid"
 NAME = "Droid"

@@ -1,20 +1,15 @@
 """What is set for a session, what it has used, and which model that was."""
 
 import re
-from collections.abc import Iterator
-from typing import TypeAlias
 
 import msgspec
 
 from agentlake.adapters.droid.format import SEEN, Line, Settings
-from agentlake.adapters.sdk.contract import Reject
+from agentlake.adapters.sdk.contract import Facts
 from agentlake.adapters.sdk.decode import encode, untyped
 from agentlake.adapters.sdk.files import content, open_plain
 from agentlake.adapters.sdk.scan import is_file
-from agentlake.models.fact import Fact
 from agentlake.models.usage import Usage
-
-Facts: TypeAlias = Iterator[Fact | Reject]
 
 _PART = 1 << 20
 """Bytes at each end of a transcript in which is looked for what settings lack."""

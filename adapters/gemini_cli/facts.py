@@ -15,13 +15,12 @@ from agentlake.adapters.gemini_cli.format import (
 )
 from agentlake.adapters.gemini_cli.format import Message as Said
 from agentlake.adapters.gemini_cli.format import ToolCall as Call
-from agentlake.adapters.sdk.contract import Reject
+from agentlake.adapters.sdk.contract import Facts, Reject
 from agentlake.adapters.sdk.decode import untyped
 from agentlake.adapters.sdk.injected import Injected
 from agentlake.adapters.sdk.values import json_text
 from agentlake.models.block import Block
 from agentlake.models.compaction import Compaction
-from agentlake.models.fact import Fact
 from agentlake.models.link import Link
 from agentlake.models.message import Message
 from agentlake.models.session import Session
@@ -29,7 +28,6 @@ from agentlake.models.tool_call import ToolCall
 from agentlake.models.tool_result import ToolResult
 from agentlake.models.usage import Usage
 
-Facts: TypeAlias = Iterator[Fact | Reject]
 Content: TypeAlias = str | list[Part] | Part | None
 
 _SETUP = "This is the Gemini CLI. We are setting up the context"

@@ -1,10 +1,9 @@
 """From a row or a line of Goose to facts."""
 
 import re
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from hashlib import sha256
-from typing import Any, TypeAlias
+from typing import Any
 
 import msgspec
 
@@ -23,18 +22,16 @@ from agentlake.adapters.goose.format import (
     Part,
     Seen,
 )
-from agentlake.adapters.sdk.contract import Reject
-from agentlake.adapters.sdk.values import from_epoch, json_text, named
+from agentlake.adapters.sdk.contract import Facts, Reject
+from agentlake.adapters.sdk.moments import from_epoch
+from agentlake.adapters.sdk.values import json_text, named
 from agentlake.models.block import Block
 from agentlake.models.compaction import Compaction
-from agentlake.models.fact import Fact
 from agentlake.models.message import Message
 from agentlake.models.session import Session
 from agentlake.models.tool_call import ToolCall
 from agentlake.models.tool_result import ToolResult
 from agentlake.models.usage import Usage
-
-Facts: TypeAlias = Iterator[Fact | Reject]
 
 _COUNTED = re.compile(r"\d{8}_\d{1,5}")
 """An id that counts up within its day. Any other is the name of an imported file."""

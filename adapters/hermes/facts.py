@@ -1,7 +1,5 @@
 """From rows of Hermes to facts: sessions, and what was spent."""
 
-from collections.abc import Iterator
-from typing import TypeAlias
 from urllib.parse import urlsplit
 
 import msgspec
@@ -14,13 +12,10 @@ from agentlake.adapters.hermes.format import (
     SessionRow,
     SpentRow,
 )
-from agentlake.adapters.sdk.contract import Reject
-from agentlake.adapters.sdk.values import from_epoch
+from agentlake.adapters.sdk.contract import Facts, Reject
+from agentlake.adapters.sdk.moments import from_epoch
 from agentlake.models.compaction import Compaction
-from agentlake.models.fact import Fact
 from agentlake.models.usage import Usage
-
-Facts: TypeAlias = Iterator[Fact | Reject]
 
 _MAIN = ("", "voice_chat")
 """Tasks whose calls the session's own counters hold as well."""

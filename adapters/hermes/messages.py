@@ -3,10 +3,10 @@
 A session may stand in all three; the one with the most messages tells it.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from datetime import datetime
 from hashlib import sha256
-from typing import Any, TypeAlias
+from typing import Any
 
 import msgspec
 
@@ -19,17 +19,15 @@ from agentlake.adapters.hermes.format import (
     MessageRow,
     Part,
 )
-from agentlake.adapters.sdk.contract import Keyed, Reject
+from agentlake.adapters.sdk.contract import Facts, Keyed, Reject
 from agentlake.adapters.sdk.decode import Unreadable, encode, untyped
-from agentlake.adapters.sdk.values import from_epoch, moment, named, raw_json
+from agentlake.adapters.sdk.moments import from_epoch, moment
+from agentlake.adapters.sdk.values import named, raw_json
 from agentlake.models.block import Block
-from agentlake.models.fact import Fact
 from agentlake.models.message import Message
 from agentlake.models.session import Session
 from agentlake.models.tool_call import ToolCall
 from agentlake.models.tool_result import ToolResult
-
-Facts: TypeAlias = Iterator[Fact | Reject]
 
 _KINDS = {"user": "prompt", "assistant": "response", "tool": "tool_result"}
 _TERMINALS = ("cli", "tui", "terminal")

@@ -8,19 +8,18 @@ import msgspec
 from agentlake.adapters.kimi.where import (
     Content,
     Counts,
-    Facts,
     Output,
     Part,
     Time,
     Where,
     call,
     message,
-    parts_of,
     response,
     result,
 )
+from agentlake.adapters.sdk.contract import Facts
 from agentlake.adapters.sdk.decode import Decoder, Unreadable, untyped
-from agentlake.adapters.sdk.values import json_text
+from agentlake.adapters.sdk.values import json_text, parts_of
 from agentlake.models.compaction import Compaction
 from agentlake.models.fact import Count
 from agentlake.models.session import Session
@@ -93,7 +92,9 @@ def facts(where: Where, line: Line) -> Facts:
     payload = event.payload
     match event.type:
         case "TurnBegin" | "SteerInput":
-            yield from message(where, "user", "prompt", parts_of(payload.user_input))
+            yield from message(
+                where, "user", "prompt", parts_of(payload.user_input, Part)
+            )
         case "ContentPart":
             part = Part(payload.type, payload.text, payload.think)
             yield from response(where, part)

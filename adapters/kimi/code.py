@@ -7,20 +7,18 @@ import msgspec
 from agentlake.adapters.kimi.where import (
     Content,
     Counts,
-    Facts,
     Output,
     Part,
     Time,
     Where,
     call,
     message,
-    parts_of,
     response,
     result,
 )
-from agentlake.adapters.sdk.contract import Reject
+from agentlake.adapters.sdk.contract import Facts, Reject
 from agentlake.adapters.sdk.decode import Decoder
-from agentlake.adapters.sdk.values import json_text
+from agentlake.adapters.sdk.values import json_text, parts_of
 from agentlake.models.fact import Count
 from agentlake.models.session import Session
 from agentlake.models.turn import Turn
@@ -109,7 +107,7 @@ def _prompt(where: Where, line: Line) -> Facts:
         where,
         "user",
         kind.get(origin, "meta"),
-        parts_of(line.input),
+        parts_of(line.input, Part),
         None if origin in kind else origin,
     )
 

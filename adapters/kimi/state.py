@@ -5,7 +5,7 @@ from pathlib import Path
 
 import msgspec
 
-from agentlake.adapters.kimi.where import Facts
+from agentlake.adapters.sdk.contract import Facts
 from agentlake.adapters.sdk.decode import Decoder
 from agentlake.adapters.sdk.scan import beside
 from agentlake.models.link import Link

@@ -1,24 +1,20 @@
 """Where an event stands, and the facts that both programs have in common."""
 
-from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Annotated, Any, NamedTuple, TypeAlias
 
 import msgspec
 
-from agentlake.adapters.sdk.contract import Reject
+from agentlake.adapters.sdk.contract import Facts, Reject
+from agentlake.adapters.sdk.moments import from_epoch
 from agentlake.adapters.sdk.values import text_of
 from agentlake.models.block import Block
-from agentlake.models.fact import Fact
 from agentlake.models.message import Message
 from agentlake.models.tool_call import ToolCall
 from agentlake.models.tool_result import ToolResult
 
-Facts: TypeAlias = Iterator[Fact | Reject]
 Time: TypeAlias = Annotated[float, msgspec.Meta(gt=0, lt=1e14)] | datetime | None
 """Seconds or milliseconds since 1970, or ISO 8601."""
-
-_MILLISECONDS = 1e11  # a larger time is no number of seconds
 
 
 class Part(msgspec.Struct, frozen=True, gc=False):
@@ -55,17 +51,7 @@ class Where(msgspec.Struct, frozen=True, gc=False):
 
 def moment(time: Time) -> datetime | None:
     """A time, however it is written."""
-    if isinstance(time, int | float):
-        seconds = time / 1000 if time > _MILLISECONDS else time
-        return datetime.fromtimestamp(seconds, UTC)
-    return time
-
-
-def parts_of(content: Content) -> list[Part]:
-    """A text, or a list of parts."""
-    if isinstance(content, str):
-        return [Part("text", content)]
-    return content or []
+    return time if isinstance(time, datetime) else from_epoch(time)
 
 
 def message(

@@ -23,10 +23,11 @@ from agentlake.adapters.kiro.format import (
     Request,
     Row,
 )
-from agentlake.adapters.kiro.talk import Facts, Say, head_facts
-from agentlake.adapters.sdk.contract import Keyed, Record, Reject, Table
+from agentlake.adapters.kiro.talk import Say, head_facts
+from agentlake.adapters.sdk.contract import Facts, Keyed, Record, Reject, Table
 from agentlake.adapters.sdk.decode import Unreadable, encode
-from agentlake.adapters.sdk.values import json_text, moment
+from agentlake.adapters.sdk.moments import moment
+from agentlake.adapters.sdk.values import json_text
 from agentlake.models.compaction import Compaction
 
 _APART = 10

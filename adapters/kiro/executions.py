@@ -15,7 +15,6 @@ from agentlake.adapters.kiro.ide_format import (
     Spoken,
 )
 from agentlake.adapters.kiro.talk import (
-    Facts,
     Names,
     Say,
     credits_in,
@@ -24,9 +23,10 @@ from agentlake.adapters.kiro.talk import (
     typed,
     words,
 )
-from agentlake.adapters.sdk.contract import Keyed, Reject
+from agentlake.adapters.sdk.contract import Facts, Keyed, Reject
 from agentlake.adapters.sdk.decode import Unreadable, encode, untyped
-from agentlake.adapters.sdk.values import json_text, moment
+from agentlake.adapters.sdk.moments import moment
+from agentlake.adapters.sdk.values import json_text
 from agentlake.models.usage import Usage
 
 _PER_SECOND = 100

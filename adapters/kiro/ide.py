@@ -19,7 +19,6 @@ from agentlake.adapters.kiro.ide_format import (
 )
 from agentlake.adapters.kiro.talk import (
     KINDS,
-    Facts,
     Names,
     Say,
     head_facts,
@@ -28,9 +27,9 @@ from agentlake.adapters.kiro.talk import (
     typed,
     words,
 )
-from agentlake.adapters.sdk.contract import Keyed, Record, Reject
+from agentlake.adapters.sdk.contract import Facts, Keyed, Record, Reject
 from agentlake.adapters.sdk.decode import encode, untyped
-from agentlake.adapters.sdk.values import moment
+from agentlake.adapters.sdk.moments import moment
 from agentlake.models.link import Link
 
 

@@ -1,9 +1,10 @@
 """The IDE's newest layout: a log of lines per session."""
 
 from agentlake.adapters.kiro.ide_format import IDE_LINE, Payload
-from agentlake.adapters.kiro.talk import KINDS, Facts, Say, credits_in, words
-from agentlake.adapters.sdk.contract import Record
-from agentlake.adapters.sdk.values import json_text, moment
+from agentlake.adapters.kiro.talk import KINDS, Say, credits_in, words
+from agentlake.adapters.sdk.contract import Facts, Record
+from agentlake.adapters.sdk.moments import moment
+from agentlake.adapters.sdk.values import json_text
 from agentlake.models.usage import Usage
 
 _ELIDED = "..."

@@ -21,10 +21,11 @@ from agentlake.adapters.kiro.format import (
     State,
     Turn,
 )
-from agentlake.adapters.kiro.talk import Facts, Say, head_facts
-from agentlake.adapters.sdk.contract import Keyed, Record, Reject
+from agentlake.adapters.kiro.talk import Say, head_facts
+from agentlake.adapters.sdk.contract import Facts, Keyed, Record, Reject
 from agentlake.adapters.sdk.decode import Unreadable, encode
-from agentlake.adapters.sdk.values import json_text, moment
+from agentlake.adapters.sdk.moments import moment
+from agentlake.adapters.sdk.values import json_text
 from agentlake.models.compaction import Compaction
 from agentlake.models.usage import Usage
 

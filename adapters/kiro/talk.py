@@ -6,23 +6,21 @@ is named by what is the same in both: its call, or its text and the second it wa
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from datetime import datetime
 from hashlib import sha256
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol
 
 from agentlake.adapters.kiro.format import Head
-from agentlake.adapters.sdk.contract import Reject
-from agentlake.adapters.sdk.values import moment, raw_json
+from agentlake.adapters.sdk.contract import Facts, Reject
+from agentlake.adapters.sdk.moments import moment
+from agentlake.adapters.sdk.values import raw_json
 from agentlake.models.block import Block
-from agentlake.models.fact import Fact
 from agentlake.models.message import Message
 from agentlake.models.session import Session
 from agentlake.models.tool_call import ToolCall
 from agentlake.models.tool_result import ToolResult
 from agentlake.models.turn import Turn
-
-Facts: TypeAlias = Iterator[Fact | Reject]
 
 KINDS = {"user": "prompt", "assistant": "response", "tool": "tool_result"}
 _ROLES = {

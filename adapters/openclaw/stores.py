@@ -6,12 +6,11 @@ from itertools import chain
 
 import msgspec
 
-from agentlake.adapters.families.pi.entries import Facts
 from agentlake.adapters.families.pi.format import ENTRY
 from agentlake.adapters.families.pi.rules import At
 from agentlake.adapters.openclaw import prompts, talk
 from agentlake.adapters.sdk import zstd
-from agentlake.adapters.sdk.contract import Keyed, Record, Reject, Table
+from agentlake.adapters.sdk.contract import Facts, Keyed, Record, Reject, Table
 from agentlake.adapters.sdk.decode import Decoder, Unreadable, encode, untyped
 from agentlake.adapters.sdk.splice import spans
 from agentlake.models.fact import Fact

@@ -5,11 +5,12 @@ from collections.abc import Iterable
 from msgspec.structs import replace
 
 from agentlake.adapters.families.pi import entries, rules
-from agentlake.adapters.families.pi.entries import Facts, Makes
-from agentlake.adapters.families.pi.format import Body, Entry
+from agentlake.adapters.families.pi.entries import Makes
+from agentlake.adapters.families.pi.format import Body, Entry, Part
 from agentlake.adapters.families.pi.rules import At
 from agentlake.adapters.openclaw import prompts
-from agentlake.adapters.sdk.contract import Reject
+from agentlake.adapters.sdk.contract import Facts, Reject
+from agentlake.adapters.sdk.values import parts_of
 from agentlake.models.block import Block
 from agentlake.models.fact import Fact
 from agentlake.models.session import Session
@@ -38,7 +39,7 @@ def message(entry: Entry, at: At) -> Facts:
 
 def _asked(entry: Entry, at: At, body: Body) -> Facts:
     """What came in, without what the gateway put around its first text."""
-    parts = rules.parts_of(body.content)
+    parts = parts_of(body.content, Part)
     spoken = next((n for n, part in enumerate(parts) if part.text), None)
     if spoken is None:
         yield from entries.said(entry, at, body, "user", "prompt")

@@ -1,25 +1,19 @@
 """What each type of row says; usage comes first, so that nothing can cost it."""
 
-from collections.abc import Iterator
-from typing import TypeAlias
-
 import msgspec
 
 from agentlake.adapters.qwen_code import rules
 from agentlake.adapters.qwen_code.format import ROW, SIDE_FILE, Part, Result, Row
-from agentlake.adapters.sdk.contract import Reject
+from agentlake.adapters.sdk.contract import Facts, Reject
 from agentlake.adapters.sdk.decode import Unreadable
 from agentlake.models.block import Block
 from agentlake.models.compaction import Compaction
-from agentlake.models.fact import Fact
 from agentlake.models.message import Message
 from agentlake.models.session import Session
 from agentlake.models.tool_call import ToolCall
 from agentlake.models.tool_result import ToolResult
 from agentlake.models.turn import Turn
 from agentlake.models.usage import Usage
-
-Facts: TypeAlias = Iterator[Fact | Reject]
 
 
 class At(msgspec.Struct, frozen=True, gc=False):

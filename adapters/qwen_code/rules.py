@@ -6,7 +6,7 @@ from typing import Any
 
 from agentlake.adapters.qwen_code.format import Answer, Body, Part, Result, Tokens
 from agentlake.adapters.sdk.injected import Injected
-from agentlake.adapters.sdk.values import json_text
+from agentlake.adapters.sdk.values import json_text, verbatim
 
 
 def objects(line: bytes) -> Iterator[bytes]:
@@ -109,6 +109,4 @@ def answer(answered: Answer | None) -> str | None:
 
 def arguments(part: Part) -> str | None:
     """A call's arguments as they were written."""
-    raw = part.function_call.args if part.function_call else b""
-    text = str(raw, "utf-8", "replace")
-    return None if text in ("", "null") else text
+    return verbatim(part.function_call.args) if part.function_call else None

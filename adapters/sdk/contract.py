@@ -130,6 +130,10 @@ class Reject(msgspec.Struct, frozen=True):
     reason: str
 
 
+Facts: TypeAlias = Iterator[Fact | Reject]
+"""What a part of an adapter makes of a record."""
+
+
 class Unknown(Reject, frozen=True):
     """A type of row, item or event that this adapter neither uses nor knows to ignore.
 

@@ -7,12 +7,12 @@ rest is converted again: an odd field must not cost the record its usage.
 
 import json
 import re
-from datetime import UTC, datetime
 from typing import Any, Generic, TypeVar
 
 import msgspec
 
 from agentlake.adapters.sdk.contract import Reject
+from agentlake.adapters.sdk.moments import from_epoch
 
 T = TypeVar("T")
 
@@ -26,8 +26,6 @@ _surrogate = re.compile("[\ud800-\udfff]")
 _MOST_REPAIRS = 64
 _MOST_DEPTH = 200
 """What is deeper is kept as a text: to walk it, Python would run out of calls."""
-_MILLISECONDS = 1e11  # a larger time is no number of seconds
-_LATEST = 1e14
 
 
 class Unreadable(ValueError):
@@ -180,8 +178,8 @@ def _meant(value: Any, reason: str) -> Any:
             return None
         case float() if value.is_integer() and "Expected `int" in reason:
             return int(value)
-        case int() | float() if "Expected `datetime" in reason and 0 < value < _LATEST:
-            seconds = value / 1000 if value > _MILLISECONDS else value
-            return datetime.fromtimestamp(seconds, UTC).isoformat()
+        case int() | float() if "Expected `datetime" in reason:
+            at = from_epoch(value)
+            return at and at.isoformat()
         case _:
             return None

@@ -8,7 +8,7 @@ asks has to know.
 from datetime import datetime, timedelta
 
 from agentlake.adapters.sdk.decode import Unreadable
-from agentlake.adapters.sdk.values import from_epoch
+from agentlake.adapters.sdk.moments import from_epoch
 
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 _LONGEST_VARINT = 10

@@ -1,8 +1,8 @@
 """Small total functions from what a vendor writes to what a fact holds."""
 
 import re
-from datetime import UTC, datetime
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 from urllib.parse import unquote
 
 import msgspec
@@ -11,9 +11,8 @@ from agentlake.adapters.sdk.decode import encode
 
 _any = msgspec.json.Decoder(msgspec.Raw)
 
-_MILLISECONDS = 1e11  # a larger time is no number of seconds
-_EARLIEST = 946_684_800  # the year 2000: what is before or after a century is garbage
-_LATEST = 4_102_444_800
+P = TypeVar("P")
+
 _DRIVE = re.compile("/[A-Za-z]:/")
 
 
@@ -58,28 +57,20 @@ def named(*names: str | None) -> str | None:
     return next((name.strip() for name in names if name and name.strip()), None)
 
 
-def from_epoch(number: object) -> datetime | None:
-    """A time in seconds or milliseconds since 1970; None when it is no date of ours."""
-    if not isinstance(number, int | float) or isinstance(number, bool):
-        return None
-    seconds = number / 1000 if number > _MILLISECONDS else number
-    if not _EARLIEST <= seconds <= _LATEST:
-        return None
-    return datetime.fromtimestamp(seconds, UTC)
+def verbatim(raw: msgspec.Raw | bytes) -> str | None:
+    """Arguments as they were written; None where there are none."""
+    text = str(raw, "utf-8", "replace")
+    return None if text in ("", "null") else text
 
 
-def moment(value: object) -> datetime | None:
-    """A time as vendors write it: ISO text, or (milli)seconds since 1970.
-
-    What is none of these is no time: None. One that names no zone is UTC.
-    """
-    if not isinstance(value, str):
-        return from_epoch(value)
-    try:
-        found = datetime.fromisoformat(value)
-    except ValueError:
-        return None
-    return found if found.tzinfo else found.replace(tzinfo=UTC)
+def parts_of(
+    content: str | Sequence[P | str] | None, part: Callable[..., P]
+) -> list[P]:
+    """The parts of a content; a bare text is one, which `part` makes of it."""
+    items = [content] if isinstance(content, str) and content else content or ()
+    return [
+        part(type="text", text=one) if isinstance(one, str) else one for one in items
+    ]
 
 
 def one_step(name: str) -> str:

@@ -1,18 +1,14 @@
 """Calls that are told one by one: by the debug log, or by the trace database."""
 
-from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import TypeAlias
 
 import msgspec
 
-from agentlake.adapters.sdk.contract import Record, Reject, Table
+from agentlake.adapters.sdk.contract import Facts, Record, Reject, Table
 from agentlake.adapters.sdk.decode import Decoder
-from agentlake.adapters.sdk.values import moment
-from agentlake.models.fact import Count, Fact
+from agentlake.adapters.sdk.moments import moment
+from agentlake.models.fact import Count
 from agentlake.models.usage import Usage
-
-Facts: TypeAlias = Iterator[Fact | Reject]
 
 TABLES = (
     Table(

@@ -3,14 +3,14 @@
 import re
 from collections.abc import Iterator
 from datetime import datetime
-from typing import Any, TypeAlias
+from typing import Any
 
 import msgspec
 from msgspec.structs import replace
 
-from agentlake.adapters.sdk.contract import Reject
+from agentlake.adapters.sdk.contract import Facts, Reject
 from agentlake.adapters.sdk.decode import untyped
-from agentlake.adapters.sdk.values import moment
+from agentlake.adapters.sdk.moments import moment
 from agentlake.adapters.vscode_copilot import tools
 from agentlake.adapters.vscode_copilot.calls import CHAT, without
 from agentlake.adapters.vscode_copilot.format import (
@@ -29,8 +29,6 @@ from agentlake.models.message import Message
 from agentlake.models.session import Session
 from agentlake.models.tool_call import ToolCall
 from agentlake.models.usage import Usage
-
-Facts: TypeAlias = Iterator[Fact | Reject]
 
 CHATS = 2
 """Precedence of a chat over its transcript."""

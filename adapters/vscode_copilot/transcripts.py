@@ -8,8 +8,8 @@ from msgspec.structs import replace
 
 from agentlake.adapters.families.copilot import talk
 from agentlake.adapters.families.copilot.format import EVENT, Data
-from agentlake.adapters.families.copilot.talk import At, Facts
-from agentlake.adapters.sdk.contract import Keyed, Record, Reject
+from agentlake.adapters.families.copilot.talk import At
+from agentlake.adapters.sdk.contract import Facts, Keyed, Record, Reject
 from agentlake.adapters.sdk.decode import Unreadable, encode, untyped
 from agentlake.adapters.sdk.splice import spans
 from agentlake.adapters.sdk.values import one_step

@@ -1,11 +1,9 @@
 """From rows of Warp to facts: conversations, what they cost, commands that ran."""
 
 import re
-from collections.abc import Iterator
 from datetime import datetime
-from typing import TypeAlias
 
-from agentlake.adapters.sdk.contract import Reject
+from agentlake.adapters.sdk.contract import Facts, Reject
 from agentlake.adapters.warp.format import (
     ASKED,
     CONVERSATION,
@@ -20,13 +18,10 @@ from agentlake.adapters.warp.format import (
     Summary,
 )
 from agentlake.models.block import Block
-from agentlake.models.fact import Fact
 from agentlake.models.message import Message
 from agentlake.models.session import Session
 from agentlake.models.tool_result import ToolResult
 from agentlake.models.usage import Usage
-
-Facts: TypeAlias = Iterator[Fact | Reject]
 
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|.)")
 

@@ -1,25 +1,20 @@
 """The transcript of a task: protobuf, message by message."""
 
-from collections.abc import Iterator
 from datetime import datetime
-from typing import TypeAlias
 
 import msgspec
 
-from agentlake.adapters.sdk.contract import Reject
+from agentlake.adapters.sdk.contract import Facts, Reject
 from agentlake.adapters.sdk.decode import Unreadable
 from agentlake.adapters.sdk.protobuf import Fields
 from agentlake.adapters.sdk.values import json_text
 from agentlake.adapters.warp.format import TOOLS, Said, Task, TaskRow
 from agentlake.models.block import Block
 from agentlake.models.compaction import Compaction
-from agentlake.models.fact import Fact
 from agentlake.models.link import Link
 from agentlake.models.message import Message
 from agentlake.models.tool_call import ToolCall
 from agentlake.models.tool_result import ToolResult
-
-Facts: TypeAlias = Iterator[Fact | Reject]
 
 _SHELL = 2
 

@@ -1,9 +1,8 @@
 """From a thread of Zed to facts."""
 
-from collections.abc import Iterator
-from typing import Any, TypeAlias
+from typing import Any
 
-from agentlake.adapters.sdk.contract import Reject
+from agentlake.adapters.sdk.contract import Facts, Reject
 from agentlake.adapters.sdk.values import json_text
 from agentlake.adapters.zed.format import (
     Entry,
@@ -18,15 +17,12 @@ from agentlake.adapters.zed.format import (
 )
 from agentlake.adapters.zed.format import ToolResult as Answer
 from agentlake.models.block import Block
-from agentlake.models.fact import Fact
 from agentlake.models.message import Message
 from agentlake.models.session import Session
 from agentlake.models.tool_call import ToolCall
 from agentlake.models.tool_result import ToolResult
 from agentlake.models.turn import Turn
 from agentlake.models.usage import Usage
-
-Facts: TypeAlias = Iterator[Fact | Reject]
 
 _SEGMENTS = {"text": "text", "thinking": "thinking"}
 

@@ -12,9 +12,10 @@ from agentlake.adapters.registry import adapters
 from agentlake.adapters.sdk.conformance import everything, streams_of
 from agentlake.adapters.sdk.contract import Keyed, Record, Stream
 from agentlake.adapters.sdk.decode import Unreadable, untyped
+from agentlake.adapters.sdk.moments import moment
 from agentlake.adapters.sdk.readers.sound import sound
 from agentlake.adapters.sdk.readers.sqlite import place
-from agentlake.adapters.sdk.values import moment, one_step, unstepped
+from agentlake.adapters.sdk.values import one_step, unstepped
 from agentlake.models.usage import Usage
 from agentlake.pipelines.ingest.batch import Batch, Origin
 

@@ -1,25 +1,21 @@
 """What is said in a session, and what is done with tools."""
 
-from collections.abc import Iterator
 from datetime import datetime
-from typing import Any, TypeAlias
+from typing import Any
 
 import msgspec
 
 from agentlake.adapters.families.copilot.format import Data
-from agentlake.adapters.sdk.contract import Reject
+from agentlake.adapters.sdk.contract import Facts, Reject
 from agentlake.adapters.sdk.injected import Injected
 from agentlake.adapters.sdk.values import json_text, raw_json
 from agentlake.models.block import Block
-from agentlake.models.fact import Fact
 from agentlake.models.link import Link
 from agentlake.models.message import Message
 from agentlake.models.session import Session
 from agentlake.models.tool_call import ToolCall
 from agentlake.models.tool_result import ToolResult
 from agentlake.models.turn import Turn
-
-Facts: TypeAlias = Iterator[Fact | Reject]
 
 
 class At(msgspec.Struct, frozen=True, gc=False):

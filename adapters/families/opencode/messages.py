@@ -10,7 +10,8 @@ from agentlake.adapters.families.opencode.format import (
     Tokens,
     ToolState,
 )
-from agentlake.adapters.families.opencode.where import Facts, Where
+from agentlake.adapters.families.opencode.where import Where
+from agentlake.adapters.sdk.contract import Facts
 from agentlake.adapters.sdk.decode import encode
 from agentlake.adapters.sdk.values import json_text, named
 from agentlake.models import block, compaction, link, message, session

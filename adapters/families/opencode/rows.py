@@ -12,7 +12,8 @@ from agentlake.adapters.families.opencode.format import (
     Tokens,
     ToolState,
 )
-from agentlake.adapters.families.opencode.where import Facts, Where
+from agentlake.adapters.families.opencode.where import Where
+from agentlake.adapters.sdk.contract import Facts
 from agentlake.adapters.sdk.values import named
 from agentlake.models import block, compaction, message
 from agentlake.models.usage import Usage

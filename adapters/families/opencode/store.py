@@ -13,9 +13,10 @@ from agentlake.adapters.families.opencode.format import (
     ROW,
     SESSION,
 )
-from agentlake.adapters.families.opencode.where import Facts, Where
+from agentlake.adapters.families.opencode.where import Where
 from agentlake.adapters.sdk.contract import (
     Chunk,
+    Facts,
     Keyed,
     Options,
     Reader,

@@ -1,14 +1,6 @@
 """Where a record stands: what it does not say itself."""
 
-from collections.abc import Iterator
-from typing import TypeAlias
-
 import msgspec
-
-from agentlake.adapters.sdk.contract import Reject
-from agentlake.models.fact import Fact
-
-Facts: TypeAlias = Iterator[Fact | Reject]
 
 
 class Where(msgspec.Struct, frozen=True, gc=False):

@@ -4,7 +4,7 @@ Every entry of the tree gives a message, also one that only changes a setting: t
 conversation is the path from its last entry to the root, and a path must not break.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from itertools import chain
 from typing import TypeAlias
 
@@ -20,8 +20,8 @@ from agentlake.adapters.families.pi.format import (
     Tokens,
 )
 from agentlake.adapters.families.pi.rules import At
-from agentlake.adapters.sdk.contract import Reject
-from agentlake.adapters.sdk.values import named
+from agentlake.adapters.sdk.contract import Facts, Reject
+from agentlake.adapters.sdk.values import named, parts_of, verbatim
 from agentlake.models.block import Block
 from agentlake.models.compaction import Compaction
 from agentlake.models.fact import Fact
@@ -30,9 +30,6 @@ from agentlake.models.session import Session
 from agentlake.models.tool_call import ToolCall
 from agentlake.models.tool_result import ToolResult
 from agentlake.models.usage import Usage
-
-Facts: TypeAlias = Iterator[Fact | Reject]
-
 
 Makes: TypeAlias = Mapping[str, Callable[[Entry, At], Facts]]
 
@@ -245,7 +242,7 @@ def said(
         sent_at=entry.timestamp,
         label=label,
     )
-    for index, part in enumerate(rules.parts_of(body.content)):
+    for index, part in enumerate(parts_of(body.content, Part)):
         kind = rules.BLOCK_TYPES.get(part.type or "", "other")
         call = part.id if kind == "tool_use" else None
         yield Block(
@@ -262,7 +259,7 @@ def said(
                 message_id=name,
                 tool_call_id=call,
                 name=named(part.name),
-                input=rules.arguments(part),
+                input=verbatim(part.arguments),
                 called_at=entry.timestamp,
             )
         elif kind == "tool_use":
@@ -281,7 +278,7 @@ def answer(entry: Entry, at: At, body: Body, kind: str = "response") -> Facts:
     )
     if body.stop_reason == "error":
         kind = "error"
-        content = rules.parts_of(body.content)
+        content = parts_of(body.content, Part)
         if body.error_message:
             content.append(Part(type="text", text=body.error_message))
         body = replace(body, content=content)

@@ -9,7 +9,8 @@ import msgspec
 from msgspec.structs import replace
 
 from agentlake.adapters.families.pi.format import Content, Entry, Part, Tokens
-from agentlake.adapters.sdk.values import moment
+from agentlake.adapters.sdk.moments import moment
+from agentlake.adapters.sdk.values import parts_of
 
 BLOCK_TYPES = {
     "text": "text",
@@ -126,21 +127,7 @@ def cost(tokens: Tokens) -> float | None:
     return total or tokens.cost_usd or None
 
 
-def parts_of(content: Content) -> list[Part]:
-    """The blocks of a content; a bare text is one."""
-    if not content:
-        return []
-    items = [content] if isinstance(content, str) else content
-    return [i if isinstance(i, Part) else Part(type="text", text=i) for i in items]
-
-
 def text_of(content: Content) -> str | None:
     """The texts of a content, joined by newlines; None when it has none."""
-    texts = [part.text for part in parts_of(content) if part.text is not None]
+    texts = [part.text for part in parts_of(content, Part) if part.text is not None]
     return "\n".join(texts) if texts else None
-
-
-def arguments(part: Part) -> str | None:
-    """A call's arguments as they were written."""
-    text = str(part.arguments, "utf-8", "replace")
-    return None if text in ("", "null") else text

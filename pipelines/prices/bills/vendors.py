@@ -11,11 +11,11 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from agentlake.adapters.sdk.moments import from_epoch
 from agentlake.errors import UserError
 from agentlake.pipelines.prices.bills.bill import Bill, Line, Rows, number, rows_of
 
 _CENTS = Decimal("0.01")
-_SECONDS = 100_000_000_000  # more than this since 1970 is milliseconds
 Pairs = Iterable[tuple[str, Any]]
 
 
@@ -49,9 +49,8 @@ def _day(value: Any) -> date | None:
     text = str(value or "").strip()
     try:
         if text.replace(".", "", 1).isdigit() and len(text) > len("20261130"):
-            seconds = float(text)
-            seconds = seconds / 1000 if seconds > _SECONDS else seconds
-            return datetime.fromtimestamp(seconds, UTC).date()
+            found = from_epoch(float(text))
+            return found and found.date()
         moment = datetime.fromisoformat(text)
     except (ValueError, OverflowError, OSError):
         return None
