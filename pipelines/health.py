@@ -20,6 +20,7 @@ from agentlake.adapters.sdk.contract import Health as Told
 from agentlake.adapters.sdk.run import guarded
 from agentlake.adapters.sdk.scan import within
 from agentlake.errors import UserError
+from agentlake.pipelines import timing
 from agentlake.pipelines.ingest.listing import SourcePlan, list_streams
 from agentlake.pipelines.ingest.plan import Found, compare
 from agentlake.pipelines.prices.in_force import (
@@ -34,12 +35,8 @@ from agentlake.pipelines.warehouse.connect import BusyError, Connection, reading
 from agentlake.pipelines.warehouse.fitness import files, obstacles
 from agentlake.pipelines.warehouse.schema import ensure
 
-SOON_DAYS = 7
-"""What an agent deletes within so many days, and is not loaded, is about to be lost."""
-
 _DAY_S = 86_400
 _LAST_REJECTS = 3
-_WAIT_S = 1.0
 
 
 class Problem(msgspec.Struct, frozen=True):
@@ -194,7 +191,7 @@ def _opened(warehouse: Path, health: Health) -> Iterator[Connection]:
     """The warehouse, or an empty one in memory where there is none or it is held."""
     if warehouse.exists():
         try:
-            with reading(warehouse, wait_s=_WAIT_S) as connection:
+            with reading(warehouse, wait_s=timing.READ_WAIT_S) as connection:
                 if _has(connection, "meta", "streams"):
                     yield connection
                     return
@@ -251,7 +248,7 @@ def unloaded(found: Found, periods: Mapping[str, int]) -> Unloaded:
             ),
             None,
         )
-        if days is not None and age > days - SOON_DAYS:
+        if days is not None and age > days - timing.SOON_LOST_DAYS:
             result.about_to_be_lost += 1
     return result
 

@@ -24,8 +24,10 @@ import msgspec
 import watchfiles
 from watchfiles import Change
 
+from agentlake.adapters.sdk.mounts import MOUNTS, file_system_of
 from agentlake.adapters.sdk.scan import leads_out
 from agentlake.errors import SourceError, UserError
+from agentlake.pipelines import timing
 from agentlake.pipelines.ingest.changes import (
     Asked,
     Baseline,
@@ -38,15 +40,6 @@ from agentlake.pipelines.ingest.loader import OnProgress
 from agentlake.pipelines.ingest.scanner import Scanner, Snapshot
 from agentlake.pipelines.settings.settings import Settings
 from agentlake.pipelines.sync import OnRefresh, SyncResult, plans, sync_plans
-
-POLL_S = 1.0
-"""How often the disk is scanned where no event tells that it changed."""
-SCAN_EVERY_S = 10.0
-"""And where something does, in case that it did not."""
-WAIT_S = 10.0
-"""How long a load waits for another program to let go of the warehouse."""
-_PLACES_EVERY_S = 2.0
-_BURST_MS, _QUIET_MS, _WAKE_MS = 200, 50, 1000
 
 # Other machines write there, and no event tells of it.
 _SILENT = frozenset(
@@ -170,7 +163,7 @@ class Watching:
             [self.scanners[source].plan for source in chosen],
             listings=listings,
             only=only,
-            wait_s=WAIT_S,
+            wait_s=timing.LOAD_WAIT_S,
             on_progress=self._on_progress,
             on_refresh=self._on_refresh,
         )
@@ -225,12 +218,12 @@ def watch(
         loud = sorted(
             {it if it.is_dir() else it.parent for it in roots if it not in silent}
         )
-        every = POLL_S if silent else SCAN_EVERY_S
+        every = timing.POLL_S if silent else timing.SCAN_EVERY_S
         try:
             with closing(_changes(loud, stop)) as changes:
                 _follow(watching, roots, changes, stop, every)
         except FileNotFoundError:  # it went away just now
-            stop.wait(_PLACES_EVERY_S)
+            stop.wait(timing.PLACES_EVERY_S)
         except (OSError, RuntimeError) as error:
             poll = True  # the system has no more watches to give
             on_silent(loud, str(error))
@@ -239,15 +232,15 @@ def watch(
 def _changes(roots: Sequence[Path], stop: Event) -> Generator[set[tuple[Change, str]]]:
     """What the system tells, several times a second also if it is nothing."""
     if not roots:
-        while not stop.wait(_WAKE_MS / 1000):
+        while not stop.wait(timing.WAKE_MS / 1000):
             yield set()
         return
     yield from watchfiles.watch(
         *roots,
         watch_filter=None,
-        debounce=_BURST_MS,
-        step=_QUIET_MS,
-        rust_timeout=_WAKE_MS,
+        debounce=timing.BURST_MS,
+        step=timing.QUIET_MS,
+        rust_timeout=timing.WAKE_MS,
         yield_on_timeout=True,
         stop_event=stop,
         raise_interrupt=True,
@@ -264,7 +257,7 @@ def _follow(
     every_s: float,
 ) -> None:
     """Snapshot when something is told, or due; until the places are others."""
-    scan_at, places_at = 0.0, time.monotonic() + _PLACES_EVERY_S
+    scan_at, places_at = 0.0, time.monotonic() + timing.PLACES_EVERY_S
     for batch in changes:
         touched = [
             path
@@ -273,7 +266,11 @@ def _follow(
         ]
         if touched or time.monotonic() >= scan_at:
             wait = watching.turn(touched)
-            while wait is not None and wait < _WAKE_MS / 1000 and not stop.wait(wait):
+            while (
+                wait is not None
+                and wait < timing.WAKE_MS / 1000
+                and not stop.wait(wait)
+            ):
                 wait = watching.turn()
             scan_at = time.monotonic() + (every_s if wait is None else wait)
         if stop.is_set():
@@ -281,10 +278,10 @@ def _follow(
         if time.monotonic() >= places_at:
             if watching.places() != list(roots):
                 return
-            places_at = time.monotonic() + _PLACES_EVERY_S
+            places_at = time.monotonic() + timing.PLACES_EVERY_S
 
 
-def is_silent(place: Path, mounts: str = "/proc/self/mounts") -> bool:
+def is_silent(place: Path, mounts: str = MOUNTS) -> bool:
     """Whether changes below this place go untold: it lies on another machine, say.
 
     Windows' own disks seen from WSL are such, and shares by their name.
@@ -292,14 +289,4 @@ def is_silent(place: Path, mounts: str = "/proc/self/mounts") -> bool:
     path = os.path.realpath(place)
     if path.startswith("\\\\"):
         return True
-    try:
-        lines = Path(mounts).read_text(errors="surrogateescape").splitlines()
-    except OSError:
-        return False  # not Linux
-    best, kind = "", ""
-    for line in lines:
-        _, at, found, *_ = line.split(" ")
-        at = at.replace("\\040", " ").rstrip("/")
-        if len(at) >= len(best) and (path == at or path.startswith(f"{at}/")):
-            best, kind = at, found
-    return kind in _SILENT
+    return file_system_of(path, mounts) in _SILENT

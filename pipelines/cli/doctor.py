@@ -7,10 +7,10 @@ from zoneinfo import ZoneInfo
 
 import msgspec
 
+from agentlake.pipelines import timing
 from agentlake.pipelines.cli.table import Column, counted, render, size
 from agentlake.pipelines.cli.width import clean
 from agentlake.pipelines.health import (
-    SOON_DAYS,
     Health,
     SourceHealth,
     Unloaded,
@@ -164,7 +164,8 @@ def _details(one: SourceHealth) -> Iterator[str]:
     if one.unloaded and (lost := one.unloaded.about_to_be_lost):
         yield (
             f"! {name}: {lost:,} of its streams are not loaded and will be deleted by"
-            f" the agent within {SOON_DAYS} days: run `agentlake load`. The oldest:"
+            f" the agent within {timing.SOON_LOST_DAYS} days: run `agentlake load`."
+            " The oldest:"
             f" {one.unloaded.oldest_path}"
         )
     for warning in one.warnings:

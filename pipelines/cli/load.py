@@ -11,6 +11,7 @@ from pathlib import Path
 from agentlake.adapters.registry import added
 from agentlake.adapters.sdk.contract import Stream
 from agentlake.errors import UserError
+from agentlake.pipelines import timing
 from agentlake.pipelines.cli.first_answer import print_first_answer
 from agentlake.pipelines.cli.places import places
 from agentlake.pipelines.cli.table import Column, count, is_bold, render, size
@@ -27,7 +28,6 @@ _COLUMNS = [
     ),
 ]
 _MOST_SHOWN = 10
-_EVERY_S = 0.1
 _LEFT_OUT = (
     "  left out; the other sources were loaded, and what it loaded earlier is kept"
 )
@@ -97,7 +97,7 @@ class Progress:
     def loading(self, report: LoadReport) -> None:
         """Say how far the load is, often but not too often."""
         now = time.monotonic()
-        if now - self._shown_at > _EVERY_S:
+        if now - self._shown_at > timing.PROGRESS_EVERY_S:
             self._shown_at = now
             records = report.total("records")  # of what is written already
             written = f", {records:,} records written" if records else ""

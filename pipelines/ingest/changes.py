@@ -12,17 +12,13 @@ from operator import xor
 
 import msgspec
 
-from agentlake.pipelines.ingest.plan import SETTLED_AFTER_S
-from agentlake.pipelines.ingest.scanner import FROZEN_AFTER_S, Snapshot, StreamState
+from agentlake.pipelines import timing
+from agentlake.pipelines.ingest.scanner import Snapshot, StreamState
 
 MOST_LISTED = 100
 """Streams that the baseline of a full load lists; it has the others only together."""
 _TOO_MANY = 2 * MOST_LISTED
-FULL_EVERY_S = 5.0
-RETRY_S = 600.0
-"""A load that fails again and again on the same disk is tried this often."""
-_ON_CHANGE_S, _UNREAD_S = 60.0, 3600.0
-_SETTLED_NS = int((SETTLED_AFTER_S + 60) * 1e9)
+_SETTLED_NS = int((timing.SETTLED_AFTER_S + 60) * 1e9)
 
 
 def interval(size: int) -> float:
@@ -177,7 +173,7 @@ def _pause(snapshot: Snapshot, before: Baseline, id_: int, now: float) -> float:
     if known is None:
         return 0.0
     if known.tries:
-        return known.at + delay(known.tries, _UNREAD_S) - now
+        return known.at + delay(known.tries, timing.UNREAD_S) - now
     if known.fingerprint == state.fingerprint:  # its half line
         return (state.mtime_ns + _SETTLED_NS) / 1e9 - now
     return known.at + interval(state.size) - now
@@ -187,8 +183,8 @@ def _full_pause(before: Baseline | None, now: float) -> float:
     if before is None:
         return 0.0
     if before.unread:
-        return before.at + delay(before.unread, _UNREAD_S) - now
-    return before.at + FULL_EVERY_S - now
+        return before.at + delay(before.unread, timing.UNREAD_S) - now
+    return before.at + timing.FULL_EVERY_S - now
 
 
 def _held(
@@ -200,7 +196,8 @@ def _held(
     """
     if asked is None or not came_to_nothing(asked, before):
         return 0.0
-    most = RETRY_S if asked.fingerprint == snapshot.fingerprint else _ON_CHANGE_S
+    is_same = asked.fingerprint == snapshot.fingerprint
+    most = timing.RETRY_S if is_same else timing.AFTER_CHANGE_S
     return asked.at + delay(asked.tries, most) - now
 
 
@@ -272,7 +269,7 @@ def _listed(
     newest = nlargest(
         MOST_LISTED + 1, snapshot.streams.items(), key=lambda item: item[1].mtime_ns
     )
-    since_ns = int((now - FROZEN_AFTER_S) * 1e9)
+    since_ns = int((now - timing.FROZEN_AFTER_S) * 1e9)
     if len(newest) > MOST_LISTED:
         since_ns = max(since_ns, newest[-1][1].mtime_ns)
     ids = {id_ for id_, state in newest if state.mtime_ns > since_ns}

@@ -14,6 +14,7 @@ import duckdb
 import msgspec
 
 from agentlake.adapters.sdk.scan import within
+from agentlake.pipelines import timing
 from agentlake.pipelines.ingest.checkpoint import Checkpoint, known_sources, save
 from agentlake.pipelines.ingest.introduce import introduce
 from agentlake.pipelines.ingest.listing import Listing, SourcePlan, list_streams
@@ -31,8 +32,6 @@ from agentlake.pipelines.ingest.write import (
 from agentlake.pipelines.warehouse.connect import Connection, transaction
 from agentlake.pipelines.warehouse.meta import last_load_id
 from agentlake.pipelines.warehouse.schema import ensure
-
-REFRESH_EVERY_S = 30.0
 
 OnProgress = Callable[[LoadReport], None]
 Refresh = Callable[[Connection], object]
@@ -123,7 +122,7 @@ class _Load:
                 with _timed(self.report.sources[one.adapter.SOURCE]) as part:
                     _read(self._connection, one, self._writers[part.source], part)
                 self._on_progress(self.report)
-                if time.monotonic() - refreshed_at > REFRESH_EVERY_S:
+                if time.monotonic() - refreshed_at > timing.REFRESH_EVERY_S:
                     self._commit()
                     self._refresh(self._connection)
                     self._show(self._connection)

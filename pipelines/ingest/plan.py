@@ -12,6 +12,7 @@ import msgspec
 
 from agentlake.adapters.sdk.contract import Adapter, Options, Reader, Stream
 from agentlake.adapters.sdk.scan import log_is_alone
+from agentlake.pipelines import timing
 from agentlake.pipelines.ingest.checkpoint import (
     Checkpoint,
     checkpoints,
@@ -21,8 +22,6 @@ from agentlake.pipelines.ingest.listing import Listing, SourcePlan
 from agentlake.pipelines.ingest.signature import Signature, signature_of
 from agentlake.pipelines.warehouse.connect import Connection
 
-SETTLED_AFTER_S = 3600
-"""A last line without newline is taken once nobody has written for this long."""
 _DATABASES = ("sqlite", "own")
 _LOG_ALONE = "only its write-ahead log is there, which cannot be read without it"
 
@@ -89,7 +88,7 @@ def compare(
         if signature is None or (signature.device, signature.inode) in seen:
             continue  # unreadable, or one file under two names
         seen.add((signature.device, signature.inode))
-        settled = signature.mtime_ns / 1e9 < time.time() - SETTLED_AFTER_S
+        settled = signature.mtime_ns / 1e9 < time.time() - timing.SETTLED_AFTER_S
         is_waiting = before.status == "waiting"
         if not signature.is_unchanged(before.signature) or (settled and is_waiting):
             found.work.append(

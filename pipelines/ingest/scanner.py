@@ -16,18 +16,16 @@ import xxhash
 
 from agentlake.adapters.sdk.contract import Stream
 from agentlake.adapters.sdk.scan import folders_below, folders_in, within
+from agentlake.pipelines import timing
 from agentlake.pipelines.ingest.listing import Listing, SourcePlan, list_streams
 from agentlake.pipelines.ingest.signature import Signature, signature_of
 
-FROZEN_AFTER_S = 86_400.0
 FROZEN_AT_ONCE = 2_500
 """Frozen files that one scan stats: twenty scans see 50,000."""
-LIST_EVERY_S = 60.0
 _FREEZE = frozenset(
     {"jsonl", "document", "json_document"}
 )  # a database is written to beside its file
-_UNTOLD_NS = 600 * 10**9
-"""How often a stream is loaded of which only its adapter can tell what is new."""
+_UNTOLD_NS = int(timing.UNTOLD_S * 1e9)
 _COARSE_NS = 2 * 10**9
 """How coarse the times of folders may be: FAT counts in two seconds."""
 
@@ -95,7 +93,7 @@ class Scanner:
             path for path, mtime in self._folders.items() if _mtime(path) != mtime
         }
         due = set(self._hot)
-        if changed or not 0 <= now - self.listed_at < LIST_EVERY_S:
+        if changed or not 0 <= now - self.listed_at < timing.LIST_EVERY_S:
             due |= self._list(now)
             due |= {
                 id_
@@ -107,7 +105,7 @@ class Scanner:
         self._at += FROZEN_AT_ONCE
         if self._at >= len(self._turn):
             self._at = 0
-        hot_since = (now - FROZEN_AFTER_S) * 1e9
+        hot_since = (now - timing.FROZEN_AFTER_S) * 1e9
         for id_ in due:
             self._stat(id_, hot_since)
         return Snapshot(

@@ -11,6 +11,7 @@ from pathlib import Path
 import dagster as dg
 from dagster import DagsterEventType, DagsterRunStatus
 
+from agentlake.pipelines import timing
 from agentlake.pipelines.warehouse.one_ui import PID
 
 UNFINISHED = [
@@ -22,8 +23,6 @@ UNFINISHED = [
 ]
 BY = "agentlake/ui"
 """The tag that says which `agentlake ui` asked for the run, by its process."""
-_NEVER_QUEUED_S = 300.0
-_SLACK_S = 5.0
 
 
 def unfinished(instance: dg.DagsterInstance) -> list[dg.DagsterRun]:
@@ -33,7 +32,7 @@ def unfinished(instance: dg.DagsterInstance) -> list[dg.DagsterRun]:
     for found in instance.get_run_records(dg.RunsFilter(statuses=UNFINISHED)):
         run = found.dagster_run
         age = time.time() - found.update_timestamp.timestamp()
-        if run.status == DagsterRunStatus.NOT_STARTED and age > _NEVER_QUEUED_S:
+        if run.status == DagsterRunStatus.NOT_STARTED and age > timing.NEVER_QUEUED_S:
             gone: str | None = "it was never queued: who asked for it is gone"
         elif run.status == DagsterRunStatus.STARTING and run.tags.get(BY, ours) != ours:
             # Dagster's own monitoring waits for three minutes. Should its process be
@@ -77,7 +76,7 @@ def lives(pid: int, since: float) -> bool:
     except OSError:  # it is there, and not ours
         pass
     began = _began(pid)
-    return began is None or began <= since + _SLACK_S
+    return began is None or began <= since + timing.CLOCK_SLACK_S
 
 
 def _began(pid: int) -> float | None:

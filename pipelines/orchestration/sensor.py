@@ -15,6 +15,7 @@ import dagster as dg
 import msgspec
 
 from agentlake.errors import UserError
+from agentlake.pipelines import timing
 from agentlake.pipelines.ingest.changes import (
     Asked,
     Baseline,
@@ -33,12 +34,9 @@ from agentlake.pipelines.sync import plans
 from agentlake.pipelines.transform.sql_models import models
 from agentlake.pipelines.warehouse.one_ui import PID, other_ui
 
-EVERY_S = 1
-"""Every turn of the daemon, which takes 5 s: with those 5 it would miss each second."""
 _MOST_NAMED = 50
 """More changed streams than this, and the source is loaded in full."""
 _MOST_TOLD = 3
-_RETRY_S = 600.0
 
 scanners: dict[str, Scanner] = {}
 """What this process remembers of the disk: an economy, nothing depends on it."""
@@ -77,7 +75,7 @@ def sync_sensor(job: str, specs: Iterable[dg.AssetSpec]) -> dg.SensorDefinition:
     @dg.sensor(
         job_name=job,
         name="files",
-        minimum_interval_seconds=EVERY_S,
+        minimum_interval_seconds=timing.SENSOR_EVERY_S,
         default_status=dg.DefaultSensorStatus.RUNNING,
         description="Starts a run when an agent wrote something: of the sources that"
         " changed, and of what is made from them. On by itself; switch it off to load"
@@ -270,7 +268,7 @@ def _may_try(tried: _Tried | None, newest: int, now: float) -> bool:
     """Whether it is time to make again what a failed run left behind."""
     if tried is None or tried.newest != newest:
         return True
-    return now >= tried.at + delay(tried.tries, _RETRY_S)
+    return now >= tried.at + delay(tried.tries, timing.RETRY_S)
 
 
 def _next_try(tried: _Tried | None, newest: int, now: float) -> _Tried:

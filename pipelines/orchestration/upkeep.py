@@ -15,6 +15,7 @@ from dagster._core.definitions.unresolved_asset_job_definition import (
     UnresolvedAssetJobDefinition,
 )
 
+from agentlake.pipelines import timing
 from agentlake.pipelines.health import SourceHealth, told, unloaded
 from agentlake.pipelines.ingest.listing import list_streams
 from agentlake.pipelines.ingest.plan import compare
@@ -27,8 +28,6 @@ from agentlake.pipelines.settings.time_zone import machine_time_zone
 from agentlake.pipelines.sync import replay_sources
 
 KEEP_RUNS = 100
-KEEP_FAILED_S = 14 * 86_400.0
-LATE_DAYS = 1
 HEALTH = "nothing_left_behind"
 _AT_ONCE = 1000
 
@@ -53,7 +52,7 @@ def health_check(source: str) -> dg.AssetChecksDefinition:
             periods = told(plan, SourceHealth(source=source, enabled=True))
             on_disk = compare(lake.connection, plan, list_streams(plan), load_id=0)
             found = unloaded(on_disk, periods)
-        late = (found.oldest_age_days or 0) >= LATE_DAYS
+        late = (found.oldest_age_days or 0) >= timing.LATE_DAYS
         metadata: dict[str, Any] = {
             "streams_not_loaded": found.streams,
             "about_to_be_lost": found.about_to_be_lost,
@@ -109,7 +108,7 @@ def old_runs(instance: dg.DagsterInstance, now: float) -> Iterator[str]:
     for record in records[KEEP_RUNS:]:
         age = now - record.create_timestamp.timestamp()
         failed = record.dagster_run.status == DagsterRunStatus.FAILURE
-        if not failed or age > KEEP_FAILED_S:
+        if not failed or age > timing.KEEP_FAILED_RUNS_S:
             yield record.dagster_run.run_id
 
 

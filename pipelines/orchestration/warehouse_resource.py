@@ -10,6 +10,7 @@ import duckdb
 
 from agentlake.adapters.registry import names
 from agentlake.errors import SourceError, UserError
+from agentlake.pipelines import timing
 from agentlake.pipelines.ingest.listing import SourcePlan
 from agentlake.pipelines.settings.open import open_settings
 from agentlake.pipelines.settings.settings import Settings
@@ -20,11 +21,6 @@ from agentlake.pipelines.warehouse.connect import BusyError, Connection, writing
 from agentlake.pipelines.warehouse.files import vault_of
 from agentlake.pipelines.warehouse.publish import publish
 from agentlake.pipelines.warehouse.schema import ensure
-
-WAIT_S = 600.0
-"""A run waits this long for another program to let go of the warehouse; then it fails,
-and the sensor asks for another one."""
-_SAID_AFTER_S = 5.0
 
 
 class WarehouseResource:
@@ -61,7 +57,7 @@ class WarehouseResource:
 
     def _opened(self) -> Connection:
         """Wait for it if need be, and say for whom."""
-        first_wait = min(_SAID_AFTER_S, self._wait_s)
+        first_wait = min(timing.WAIT_SAID_AFTER_S, self._wait_s)
         try:
             return self._stack.enter_context(
                 writing(self.settings.warehouse, wait_s=first_wait)
@@ -109,7 +105,7 @@ class WarehouseResource:
 @dg.resource(description="The warehouse file, open for as long as one run takes.")
 def warehouse_resource(_: dg.InitResourceContext) -> Iterator[WarehouseResource]:
     """One WarehouseResource per run."""
-    lake = WarehouseResource(WAIT_S)
+    lake = WarehouseResource(timing.RUN_WAIT_S)
     try:
         yield lake
     finally:

@@ -12,6 +12,7 @@ from pathlib import Path
 import duckdb
 import msgspec
 
+from agentlake.pipelines import timing
 from agentlake.pipelines.warehouse.connect import NAME, Connection, attach, writing
 from agentlake.pipelines.warehouse.copy_closed import log_of
 from agentlake.pipelines.warehouse.files import vault_of
@@ -21,7 +22,6 @@ _SHARE = 0.5
 _LEAST_BYTES = 64 << 20
 """... and when it is worth the copy of the published file that follows."""
 _NEW = "compacted"
-_LATECOMER_S = 0.2
 
 
 class Compacted(msgspec.Struct, frozen=True, kw_only=True):
@@ -82,7 +82,7 @@ def _rewrite(path: Path, vault: Path, wait_s: float) -> None:
         _keep(vault.parent)
         # Who opened the old file just before, to write, must find it locked, and open
         # the name again.
-        time.sleep(_LATECOMER_S)
+        time.sleep(timing.LATECOMER_S)
     finally:
         connection.close()
         os.umask(before)

@@ -16,6 +16,7 @@ from typing import TypeVar
 import duckdb
 
 from agentlake.errors import UserError
+from agentlake.pipelines import timing
 from agentlake.pipelines.literal import literal
 from agentlake.pipelines.warehouse.copy_closed import log_of
 from agentlake.pipelines.warehouse.files import (
@@ -33,7 +34,6 @@ _ROW_GROUP = 2048
 NAME = "lake"
 """The warehouse's name in a writer's connection; readers see the file's own."""
 _HOLDER = re.compile(r"Conflicting lock is held in (?P<program>.*?) \(PID (?P<pid>\d+)")
-_WAIT_STEP_S = 0.05
 
 T = TypeVar("T")
 Connection = duckdb.DuckDBPyConnection
@@ -157,7 +157,7 @@ def _patiently(
                     " done; a client that only reads opens it read-only."
                 )
                 raise BusyError(msg) from error
-            time.sleep(_WAIT_STEP_S)
+            time.sleep(timing.WAIT_STEP_S)
 
 
 def _unusable(path: Path, file: Path, error: Exception) -> str:

@@ -8,13 +8,13 @@ from pathlib import Path
 import duckdb
 
 from agentlake.errors import UserError
+from agentlake.pipelines import timing
 from agentlake.pipelines.warehouse.connect import NAME, BusyError, attach
 from agentlake.pipelines.warehouse.copy_closed import guard_of, log_of, new_of
 from agentlake.pipelines.warehouse.files import refuse_foreign, vault_of
 
 _LEAST_FREE = 256 << 20
 """What a load of an ordinary day, and its temporary files, may need."""
-_WAIT_S = 1.0
 
 
 def _free_at(folder: Path) -> int:
@@ -68,7 +68,14 @@ def _of_vault(path: Path) -> Iterator[str]:
     try:
         if vault.exists():
             with duckdb.connect() as connection:
-                attach(connection, path, vault, NAME, wait_s=_WAIT_S, read_only=True)
+                attach(
+                    connection,
+                    path,
+                    vault,
+                    NAME,
+                    wait_s=timing.READ_WAIT_S,
+                    read_only=True,
+                )
         elif path.exists():
             refuse_foreign(path)
     except BusyError:

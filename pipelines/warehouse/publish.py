@@ -13,10 +13,10 @@ import time
 from pathlib import Path
 
 from agentlake.errors import UserError
+from agentlake.pipelines import timing
 from agentlake.pipelines.warehouse import copy_closed
 from agentlake.pipelines.warehouse.files import vault_of
 
-_WAIT_S = 10.0
 _SHARE = 10
 """At leisure, publishing takes one part in so many of the time."""
 
@@ -83,7 +83,7 @@ def _copy(source: Path, target: Path, how: str) -> str:
 
     script = [sys.executable, "-I", "-S", copy_closed.__file__]
     done = subprocess.run(  # noqa: S603 - our own Python
-        [*script, source, target, str(_WAIT_S), how, str(os.getpid())],
+        [*script, source, target, str(timing.PUBLISH_WAIT_S), how, str(os.getpid())],
         stdin=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,

@@ -21,6 +21,7 @@ from threading import Event, Thread
 import duckdb
 
 from agentlake.errors import UserError
+from agentlake.pipelines import timing
 from agentlake.pipelines.literal import literal
 from agentlake.pipelines.warehouse.connect import Connection, reading
 
@@ -29,8 +30,6 @@ DISK_GB = 10
 ADDRESS_SPACE = 4 << 30
 """What the process may reserve beyond what it has when the query begins: DuckDB's
 memory, as much again for what is printed, and what allocators reserve unused."""
-GRACE_S = 2.0
-"""So long after its time an interrupted query may take to end."""
 _MAY_RUN = {
     duckdb.StatementType.SELECT,  # describe, summarize and show as well
     duckdb.StatementType.EXPLAIN,
@@ -100,7 +99,7 @@ class _Clock:
             return
         self.is_late = True
         self._connection.interrupt()
-        if self._done.wait(GRACE_S):
+        if self._done.wait(timing.QUERY_GRACE_S):
             return
         with suppress(OSError):
             shutil.rmtree(self._spill)  # DuckDB cannot do it any more

@@ -14,6 +14,7 @@ import pytest
 
 from agentlake.adapters.registry import adapters
 from agentlake.fixtures import FIXTURES_DIR
+from agentlake.pipelines import timing
 from agentlake.pipelines import watching as module
 from agentlake.pipelines.settings.settings import load_settings
 from agentlake.pipelines.warehouse.connect import reading, writing
@@ -115,8 +116,8 @@ def test_what_is_there_and_what_comes_is_loaded(watched, poll):
 
 def test_what_the_system_tells_is_enough(watched, monkeypatch):
     """No look that is due anyway helps; also not after places were looked at again."""
-    monkeypatch.setattr(module, "SCAN_EVERY_S", 10 * PATIENCE_S)
-    monkeypatch.setattr(module, "_PLACES_EVERY_S", 0.1)
+    monkeypatch.setattr(timing, "SCAN_EVERY_S", 10 * PATIENCE_S)
+    monkeypatch.setattr(timing, "PLACES_EVERY_S", 0.1)
     seen = []
     places = watched.watching.places
     monkeypatch.setattr(watched.watching, "places", lambda: seen.append(1) or places())
@@ -206,7 +207,7 @@ def test_a_source_that_breaks_stops_no_other(watched, monkeypatch):
 
 
 def test_who_holds_the_warehouse_delays_and_loses_nothing(watched, monkeypatch):
-    monkeypatch.setattr(module, "WAIT_S", 0.1)
+    monkeypatch.setattr(timing, "LOAD_WAIT_S", 0.1)
     watched.write()
     with watched.watch():
         holder = subprocess.Popen(

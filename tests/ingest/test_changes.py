@@ -23,10 +23,11 @@ from agentlake.pipelines.ingest.changes import (
     delay,
     interval,
 )
-from agentlake.pipelines.ingest.plan import SETTLED_AFTER_S, SourcePlan
+from agentlake.pipelines.ingest.plan import SourcePlan
 from agentlake.pipelines.ingest.scanner import Scanner, Snapshot, StreamState
+from agentlake.pipelines.timing import FROZEN_AFTER_S, SETTLED_AFTER_S
 
-DAY = scanner.FROZEN_AFTER_S
+DAY = FROZEN_AFTER_S
 NOW = 1_800_000_000.0
 MB = 1_000_000
 

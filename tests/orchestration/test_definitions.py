@@ -11,7 +11,7 @@ import pytest
 from support.machine import Machine, failing, made
 from support.warehouses import like
 
-from agentlake.pipelines.orchestration import warehouse_resource
+from agentlake.pipelines import timing
 from agentlake.pipelines.orchestration.build import build_defs
 from agentlake.pipelines.transform.sql_models import models
 from agentlake.pipelines.warehouse.connect import reading
@@ -191,7 +191,7 @@ with writing(pathlib.Path(sys.argv[1])):
 
 @pytest.mark.slow
 def test_who_holds_the_warehouse_is_named(another, monkeypatch):
-    monkeypatch.setattr(warehouse_resource, "WAIT_S", 0.0)
+    monkeypatch.setattr(timing, "RUN_WAIT_S", 0.0)
     command = [sys.executable, "-c", HOLDER, str(another.warehouse)]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdin=pipe, stdout=pipe) as holder:
@@ -205,7 +205,7 @@ def test_who_holds_the_warehouse_is_named(another, monkeypatch):
 
 @pytest.mark.slow
 def test_a_run_waits_for_who_holds_the_warehouse(another, monkeypatch):
-    monkeypatch.setattr(warehouse_resource, "_SAID_AFTER_S", 0.1)
+    monkeypatch.setattr(timing, "WAIT_SAID_AFTER_S", 0.1)
     command = [sys.executable, "-c", HOLDER, str(another.warehouse)]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdin=pipe, stdout=pipe) as holder:

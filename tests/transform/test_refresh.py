@@ -5,7 +5,7 @@ from support.transcripts import Disk, event, rollout
 from support.warehouses import refreshed
 
 from agentlake.fixtures import FIXTURES_DIR
-from agentlake.pipelines.ingest import loader
+from agentlake.pipelines import timing
 from agentlake.pipelines.settings.settings import load_settings
 from agentlake.pipelines.sync import sync
 from agentlake.pipelines.transform.refresh import refresh
@@ -34,7 +34,7 @@ def test_models_refreshed_after_each_stream_end_as_if_refreshed_once(
     tmp_path, monkeypatch
 ):
     sync(settings_for(tmp_path / "once.duckdb"), environ={})
-    monkeypatch.setattr(loader, "REFRESH_EVERY_S", -1.0)
+    monkeypatch.setattr(timing, "REFRESH_EVERY_S", -1.0)
     result = sync(settings_for(tmp_path / "often.duckdb"), environ={})
     assert calls(tmp_path / "often.duckdb") == calls(tmp_path / "once.duckdb")
     with reading(tmp_path / "often.duckdb") as connection:
@@ -51,7 +51,7 @@ def test_a_load_that_dies_after_a_refresh_loses_nothing_to_the_next(
     tmp_path, monkeypatch
 ):
     lake = tmp_path / "lake.duckdb"
-    monkeypatch.setattr(loader, "REFRESH_EVERY_S", -1.0)
+    monkeypatch.setattr(timing, "REFRESH_EVERY_S", -1.0)
     seen = []
 
     def die_late(report):

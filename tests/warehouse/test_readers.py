@@ -15,8 +15,8 @@ import pytest
 from support.transcripts import Disk, lines
 from support.warehouses import like
 
+from agentlake.pipelines import timing
 from agentlake.pipelines.cli import main
-from agentlake.pipelines.ingest import loader
 from agentlake.pipelines.settings.settings import load_settings
 from agentlake.pipelines.sync import sync
 from agentlake.pipelines.warehouse import copy_closed
@@ -291,7 +291,7 @@ def test_what_was_committed_and_not_published_is_by_the_next_load(machine):
 
 
 def test_readers_see_a_long_load_grow(machine, monkeypatch):
-    monkeypatch.setattr(loader, "REFRESH_EVERY_S", -1.0)
+    monkeypatch.setattr(timing, "REFRESH_EVERY_S", -1.0)
     monkeypatch.setattr(publishing, "_SHARE", 1)
     for number in range(4):
         session = f"aaaaaaaa-0000-4000-8000-00000000001{number}"
@@ -538,7 +538,7 @@ def test_throttled_publishing_takes_a_tenth_of_the_time(machine):
 def test_the_copy_waits_for_who_writes_to_the_vault_and_leaves_it_to_him(
     machine, monkeypatch
 ):
-    monkeypatch.setattr("agentlake.pipelines.warehouse.publish._WAIT_S", 0.1)
+    monkeypatch.setattr(timing, "PUBLISH_WAIT_S", 0.1)
     before = machine.warehouse.stat().st_ino
     with writing(machine.warehouse) as connection:
         connection.execute("create table core.x (a integer)")

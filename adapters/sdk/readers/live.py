@@ -29,6 +29,7 @@ from typing import TypeVar
 import msgspec
 
 from agentlake.adapters.sdk.files import content, open_plain
+from agentlake.adapters.sdk.mounts import file_system_of
 
 MOST_COPIED = 1 << 30
 """A database that can only be read as a copy is not, above this size."""
@@ -237,26 +238,11 @@ def _is_root() -> bool:
 
 
 @functools.cache
-def _mounts() -> tuple[tuple[str, str], ...]:
-    try:
-        lines = Path("/proc/self/mounts").read_text(errors="replace").splitlines()
-    except OSError:
-        return ()
-    fields = [line.split() for line in lines]
-    return tuple((it[1].replace("\\040", " "), it[2]) for it in fields if len(it) > 2)  # noqa: PLR2004
-
-
-@functools.cache
 def _shares_memory(path: str, device: int) -> bool:
     """Whether locks and mapped memory are those of the database's owner."""
     del device  # part of the key: another one may be mounted there later
-    real = os.path.realpath(path)
-    above = [
-        (len(place), kind)
-        for place, kind in _mounts()
-        if real.startswith(place.rstrip("/") + "/")
-    ]
-    return not (above and max(above)[1].startswith(_NO_SHARED_MEMORY))
+    kind = file_system_of(os.path.realpath(path))
+    return not (kind and kind.startswith(_NO_SHARED_MEMORY))
 
 
 def _copy(
