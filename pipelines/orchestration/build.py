@@ -13,7 +13,6 @@ from agentlake.pipelines.orchestration.sensor import sync_sensor
 from agentlake.pipelines.orchestration.sql_checks import sql_checks
 from agentlake.pipelines.orchestration.staging_assets import staging_assets
 from agentlake.pipelines.orchestration.upkeep import (
-    health_check,
     health_job,
     housekeeping,
     replay,
@@ -35,7 +34,7 @@ def build_defs(overrides: Mapping[str, object] | None = None) -> dg.Definitions:
             staging_assets(list(sources), types),
             *model_assets(types, binder),
         ]
-        checks = [*map(health_check, sources), *sql_checks(binder)]
+        checks = sql_checks(binder)
     sync = dg.define_asset_job(
         "sync",
         dg.AssetSelection.all(),

@@ -1,7 +1,7 @@
 """core/* and marts/*: one asset per SQL file; what it reads is parsed from it."""
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import dagster as dg
@@ -14,14 +14,20 @@ from agentlake.pipelines.orchestration.shown import (
     asset_key,
     check_result,
     check_spec,
+    row_count,
     table_schema,
+)
+from agentlake.pipelines.orchestration.through import (
+    checked_through,
+    is_narrow,
+    through_metadata,
 )
 from agentlake.pipelines.orchestration.warehouse_resource import (
     WarehouseResource,
     error_text,
     plain_errors,
 )
-from agentlake.pipelines.transform.checks.check import Check
+from agentlake.pipelines.transform.checks.check import Check, Outcome
 from agentlake.pipelines.transform.checks.header import check_model, header_checks
 from agentlake.pipelines.transform.columns import Types, model_columns
 from agentlake.pipelines.transform.sql_models import (
@@ -31,6 +37,10 @@ from agentlake.pipelines.transform.sql_models import (
     models,
 )
 from agentlake.pipelines.warehouse.connect import Connection
+from agentlake.pipelines.warehouse.meta import last_load_id
+
+_FEW_ROWS = ("touched", "current")
+"""How a model was made if its other rows are those of the run before."""
 
 
 def model_assets(types: Types, binder: Connection) -> list[dg.AssetsDefinition]:
@@ -107,9 +117,10 @@ def _layer(
                 continue
             try:
                 if is_asked:
-                    yield from _refreshed(lake, model, asked)
+                    yield from _refreshed(context, lake, model, asked)
                 else:
-                    yield from _checked(lake, model, asked)[1]
+                    outcomes = check_model(lake.connection, model, asked)
+                    yield from _shown(lake, outcomes)
             except (UserError, duckdb.Error) as error:  # it stops no other
                 failed[model.name] = error_text(error)
         if failed:
@@ -145,16 +156,18 @@ def _spec(
         )
 
 
-def _checked(
-    lake: WarehouseResource, model: Model, asked: Sequence[Check]
-) -> tuple[int, list[dg.AssetCheckResult]]:
-    """The model's number of rows, and the results of these checks."""
-    rows, outcomes = check_model(lake.connection, model, asked)
-    return rows, [check_result(lake.connection, one) for one in outcomes]
+def _shown(
+    lake: WarehouseResource, outcomes: Iterable[Outcome], since: int = 0
+) -> Iterator[dg.AssetCheckResult]:
+    for one in outcomes:
+        yield check_result(lake.connection, one, since)
 
 
 def _refreshed(
-    lake: WarehouseResource, model: Model, asked: Sequence[Check]
+    context: dg.AssetExecutionContext,
+    lake: WarehouseResource,
+    model: Model,
+    asked: Sequence[Check],
 ) -> Iterator[Any]:
     done = lake.refresh(model.name)
     metadata: dict[str, Any] = {"how": done.how, "seconds": round(done.seconds, 4)}
@@ -164,11 +177,19 @@ def _refreshed(
         metadata["rows_added"] = done.rows - done.replaced
     if done.sessions is not None:
         metadata["sessions_touched"] = done.sessions
-    found: list[dg.AssetCheckResult] = []
-    if not is_helper(model):
-        metadata["dagster/row_count"], found = _checked(lake, model, asked)
-    yield dg.MaterializeResult(asset_key=asset_key(model.name), metadata=metadata)
-    yield from found
+    if is_helper(model):
+        yield dg.MaterializeResult(asset_key=asset_key(model.name), metadata=metadata)
+        return
+    key, head = asset_key(model.name), last_load_id(lake.connection)
+    through = 0 if model.is_view else checked_through(context, key, head)
+    since = through if is_narrow(context) and done.how in _FEW_ROWS else 0
+    outcomes = check_model(lake.connection, model, asked, since)
+    if not model.is_view:
+        is_good = bool(asked) and all(one.is_good for one in outcomes)
+        metadata |= through_metadata(head if is_good else since)
+    metadata["dagster/row_count"] = row_count(lake.connection, model.name)
+    yield dg.MaterializeResult(asset_key=key, metadata=metadata)
+    yield from _shown(lake, outcomes, since)
 
 
 def _description(model: Model) -> str:

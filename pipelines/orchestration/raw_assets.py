@@ -84,11 +84,20 @@ def raw_asset(source: str, adapter: Adapter, types: Types) -> dg.AssetsDefinitio
         context: dg.AssetExecutionContext, lake: dg.ResourceParam[WarehouseResource]
     ) -> Iterator[Any]:
         with plain_errors():
+            plan = lake.plan(source)
+            scanner = Scanner(plan) if plan is not None else None
+            listing = None
             if key in context.selected_asset_keys:
-                metadata = _loaded(context, lake, source)
+                metadata = _loaded(context, lake, source, scanner)
+                listing = scanner.listing if scanner else None
                 yield dg.MaterializeResult(asset_key=key, metadata=metadata)
             yield from source_check_results(
-                lake.connection, source, key, set(context.selected_asset_check_keys)
+                lake.connection,
+                source,
+                key,
+                context.selected_asset_check_keys,
+                plan=plan,
+                listing=listing,
             )
 
     return _load
@@ -100,11 +109,13 @@ def raw_op(source: str) -> str:
 
 
 def _loaded(
-    context: dg.AssetExecutionContext, lake: WarehouseResource, source: str
+    context: dg.AssetExecutionContext,
+    lake: WarehouseResource,
+    source: str,
+    scanner: Scanner | None,
 ) -> dict[str, Any]:
     """Load the source; the metadata of its materialization."""
-    plan = lake.plan(source)
-    if plan is None:
+    if scanner is None:
         return {
             "found": "switched off in the settings",
             **_rows(lake.connection, source),
@@ -112,7 +123,7 @@ def _loaded(
     connection = lake.connection  # a wait for it is no part of the load
     before = time.perf_counter()
     now = time.time()
-    scanner = Scanner(plan)
+    plan = scanner.plan
     snapshot = scanner.scan(now)  # before anything is read
     earlier = last_baseline(context.instance, source)
     chosen = _chosen(context, source)

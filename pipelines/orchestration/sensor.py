@@ -29,6 +29,7 @@ from agentlake.pipelines.ingest.scanner import Scanner, Snapshot
 from agentlake.pipelines.orchestration.raw_assets import BASELINE, STREAMS, raw_op
 from agentlake.pipelines.orchestration.runs import BY, unfinished
 from agentlake.pipelines.orchestration.shown import asset_key
+from agentlake.pipelines.orchestration.through import CHECKS, TOUCHED
 from agentlake.pipelines.orchestration.warehouse_resource import WarehouseResource
 from agentlake.pipelines.sync import plans
 from agentlake.pipelines.transform.sql_models import models
@@ -157,10 +158,10 @@ def tick(
     loaded = [_raw(source) for source in decision.load]
     return dg.RunRequest(
         asset_selection=[*loaded, *_made_from(assets, late)],
-        asset_check_keys=[],
         run_config=_run_config(decision.load),
         tags={
             "agentlake/why": _why(decision.load, late),
+            CHECKS: TOUCHED,
             BY: os.environ.get(PID, ""),
         },
     )

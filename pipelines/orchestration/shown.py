@@ -49,10 +49,17 @@ def check_spec(check: Check) -> dg.AssetCheckSpec:
     )
 
 
-def check_result(connection: Connection, outcome: Outcome) -> dg.AssetCheckResult:
-    """What came of the check: some of its bad rows, and the query that finds all."""
+def check_result(
+    connection: Connection, outcome: Outcome, since: int = 0
+) -> dg.AssetCheckResult:
+    """What came of the check: some of its bad rows, and the query that finds all.
+
+    `since` is the load after which rows were checked, 0 for all of them.
+    """
     check = outcome.check
     metadata: dict[str, Any] = {"bad_rows": outcome.bad}
+    if since:
+        metadata["checked"] = f"what came after load {since}"
     if outcome.rows is not None:
         metadata["rows_checked"] = outcome.rows
     if outcome.bad:
@@ -66,6 +73,12 @@ def check_result(connection: Connection, outcome: Outcome) -> dg.AssetCheckResul
         metadata=metadata,
         description=f"{outcome.bad:,} bad rows" if outcome.bad else None,
     )
+
+
+def row_count(connection: Connection, table: str) -> int:
+    """How many rows the table has now."""
+    ((rows,),) = connection.execute(f"select count(*) from {table}").fetchall()
+    return int(rows)
 
 
 def table(connection: Connection, query: str) -> dg.TableMetadataValue:

@@ -1,17 +1,21 @@
 """Checks of one source: streams, records and types of record that need somebody.
 
-Each counts rows of `meta` and lists some of them; none stops a run, since what it
-finds is kept in raw and tried again.
+Most count rows of `meta` and list some of them; one compares the disk with the
+checkpoints. None stops a run, since what it finds is kept in raw and tried again.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from typing import Any
 
 import dagster as dg
 import msgspec
 
+from agentlake.pipelines import timing
+from agentlake.pipelines.health import SourceHealth, told, unloaded
+from agentlake.pipelines.ingest.listing import Listing, SourcePlan, list_streams
+from agentlake.pipelines.ingest.plan import compare
 from agentlake.pipelines.literal import literal
-from agentlake.pipelines.orchestration.shown import WARN, table
+from agentlake.pipelines.orchestration.shown import ERROR, WARN, table
 from agentlake.pipelines.transform.checks.check import SHOWN_ROWS
 from agentlake.pipelines.warehouse.connect import Connection
 
@@ -63,21 +67,76 @@ _CHECKS = (
 )
 
 
+HEALTH = "nothing_left_behind"
+_HEALTH_TEXT = (
+    "What was written more than a day ago is loaded, and nothing that is not loaded is"
+    " about to be deleted by the agent."
+)
+
+
 def source_check_specs(key: dg.AssetKey) -> list[dg.AssetCheckSpec]:
     """The checks of the asset of a source."""
     return [
-        dg.AssetCheckSpec(one.name, asset=key, description=one.description)
-        for one in _CHECKS
+        *(
+            dg.AssetCheckSpec(one.name, asset=key, description=one.description)
+            for one in _CHECKS
+        ),
+        dg.AssetCheckSpec(HEALTH, asset=key, description=_HEALTH_TEXT),
     ]
 
 
 def source_check_results(
-    connection: Connection, source: str, key: dg.AssetKey, asked: set[dg.AssetCheckKey]
+    connection: Connection,
+    source: str,
+    key: dg.AssetKey,
+    asked: Set[dg.AssetCheckKey],
+    *,
+    plan: SourcePlan | None,
+    listing: Listing | None,
 ) -> Iterator[dg.AssetCheckResult]:
-    """What those of them find that are asked for."""
+    """What those of them find that are asked for.
+
+    `plan` is None for a source that is switched off; `listing` is what a load found.
+    """
     for one in _CHECKS:
         if dg.AssetCheckKey(key, one.name) in asked:
             yield _result(connection, one, source, key)
+    if dg.AssetCheckKey(key, HEALTH) in asked:
+        yield _left_behind(connection, key, plan, listing)
+
+
+def _left_behind(
+    connection: Connection,
+    key: dg.AssetKey,
+    plan: SourcePlan | None,
+    listing: Listing | None,
+) -> dg.AssetCheckResult:
+    """Whether everything on disk is loaded, and nothing about to be lost."""
+    if plan is None:
+        return dg.AssetCheckResult(
+            asset_key=key,
+            check_name=HEALTH,
+            passed=True,
+            description="switched off in the settings",
+        )
+    periods = told(plan, SourceHealth(source=plan.adapter.SOURCE, enabled=True))
+    on_disk = compare(connection, plan, listing or list_streams(plan), load_id=0)
+    found = unloaded(on_disk, periods)
+    late = (found.oldest_age_days or 0) >= timing.LATE_DAYS
+    metadata: dict[str, Any] = {
+        "streams_not_loaded": found.streams,
+        "about_to_be_lost": found.about_to_be_lost,
+    }
+    if found.oldest_age_days is not None:
+        metadata["oldest_days"] = found.oldest_age_days
+        metadata["oldest"] = dg.MetadataValue.path(found.oldest_path or "")
+    return dg.AssetCheckResult(
+        asset_key=key,
+        check_name=HEALTH,
+        passed=not late and not found.about_to_be_lost,
+        severity=ERROR if found.about_to_be_lost else WARN,
+        metadata=metadata,
+    )
 
 
 def _result(

@@ -19,8 +19,13 @@ from agentlake.pipelines.orchestration.shown import (
     as_table,
     asset_key,
     check_spec,
+    row_count,
     table,
     table_schema,
+)
+from agentlake.pipelines.orchestration.through import (
+    checked_through,
+    through_metadata,
 )
 from agentlake.pipelines.orchestration.warehouse_resource import (
     WarehouseResource,
@@ -31,8 +36,6 @@ from agentlake.pipelines.transform.checks.frames import check_frames, frame_chec
 from agentlake.pipelines.transform.columns import Types, fact_columns
 from agentlake.pipelines.warehouse.connect import Connection
 from agentlake.pipelines.warehouse.meta import last_load_id
-
-_THROUGH = "checked_through_load"
 
 
 def staging_assets(sources: Sequence[str], types: Types) -> dg.AssetsDefinition:
@@ -84,39 +87,23 @@ def _validated(
 ) -> Iterator[Any]:
     key = _key(fact)
     is_asset_asked = key in context.selected_asset_keys
-    since = _checked_through(context, key) if is_asset_asked else 0
-    through = last_load_id(connection)
-    if since > through:
-        since = 0  # that was another warehouse
+    head = last_load_id(connection)
+    through = checked_through(context, key, head)
     if check_spec(frame_check(fact)).key in context.selected_asset_check_keys:
+        since = through if is_asset_asked else 0
         result = _frame_result(connection, fact, key, since)
-        if not result.passed:
-            through = since  # wrong rows are shown until they are gone
+        if result.passed:
+            through = head
         yield result
-    else:
-        through = since
     if is_asset_asked:
-        metadata = {**_counted(connection, fact), _THROUGH: through}
+        metadata = {**_counted(connection, fact), **through_metadata(through)}
         yield dg.MaterializeResult(asset_key=key, metadata=metadata)
-
-
-def _checked_through(context: dg.AssetExecutionContext, key: dg.AssetKey) -> int:
-    """The load up to which all rows were found good."""
-    event = context.instance.get_latest_materialization_event(key)
-    if event is None or event.asset_materialization is None:
-        return 0
-    value = event.asset_materialization.metadata.get(_THROUGH)
-    return value.value if isinstance(value, dg.IntMetadataValue) and value.value else 0
 
 
 def _counted(connection: Connection, fact: type[Fact]) -> dict[str, Any]:
     name = f"staging.{fact.TABLE}"
-    ((rows, last),) = connection.execute(
-        f"select count(*), max(load_id) from {name}"
-    ).fetchall()
-    metadata: dict[str, Any] = {"dagster/row_count": rows}
-    if rows:
-        metadata["last_load_id"] = last
+    metadata: dict[str, Any] = {"dagster/row_count": row_count(connection, name)}
+    if metadata["dagster/row_count"]:
         metadata["by_source"] = table(
             connection,
             "select source, count(*) as rows, count(distinct stream_id) as streams,"
@@ -133,7 +120,7 @@ def _frame_result(
     bad = sum(failures.values())
     metadata: dict[str, Any] = {"rows_checked": rows, "bad_values": bad}
     if since:
-        metadata["since_load_id"] = since
+        metadata["checked"] = f"what came after load {since}"
     if bad:
         names = ["column", "check", "source", "values"]
         shown = [

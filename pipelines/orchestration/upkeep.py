@@ -7,7 +7,6 @@ import time
 from collections.abc import Iterable, Iterator
 from contextlib import closing, suppress
 from pathlib import Path
-from typing import Any
 
 import dagster as dg
 from dagster import DagsterRunStatus
@@ -16,10 +15,7 @@ from dagster._core.definitions.unresolved_asset_job_definition import (
 )
 
 from agentlake.pipelines import timing
-from agentlake.pipelines.health import SourceHealth, told, unloaded
-from agentlake.pipelines.ingest.listing import list_streams
-from agentlake.pipelines.ingest.plan import compare
-from agentlake.pipelines.orchestration.shown import ERROR, WARN
+from agentlake.pipelines.orchestration.source_checks import HEALTH
 from agentlake.pipelines.orchestration.warehouse_resource import (
     WarehouseResource,
     plain_errors,
@@ -28,45 +24,7 @@ from agentlake.pipelines.settings.time_zone import machine_time_zone
 from agentlake.pipelines.sync import replay_sources
 
 KEEP_RUNS = 100
-HEALTH = "nothing_left_behind"
 _AT_ONCE = 1000
-
-
-def health_check(source: str) -> dg.AssetChecksDefinition:
-    """Whether everything on disk is loaded, and nothing about to be lost."""
-    key = dg.AssetKey(["raw", source])
-
-    @dg.asset_check(
-        asset=key,
-        name=HEALTH,
-        description="What was written more than a day ago is loaded, and nothing that"
-        " is not loaded is about to be deleted by the agent.",
-    )
-    def _check(lake: dg.ResourceParam[WarehouseResource]) -> dg.AssetCheckResult:
-        with plain_errors():
-            plan = lake.plan(source)
-            if plan is None:
-                return dg.AssetCheckResult(
-                    passed=True, description="switched off in the settings"
-                )
-            periods = told(plan, SourceHealth(source=source, enabled=True))
-            on_disk = compare(lake.connection, plan, list_streams(plan), load_id=0)
-            found = unloaded(on_disk, periods)
-        late = (found.oldest_age_days or 0) >= timing.LATE_DAYS
-        metadata: dict[str, Any] = {
-            "streams_not_loaded": found.streams,
-            "about_to_be_lost": found.about_to_be_lost,
-        }
-        if found.oldest_age_days is not None:
-            metadata["oldest_days"] = found.oldest_age_days
-            metadata["oldest"] = dg.MetadataValue.path(found.oldest_path or "")
-        return dg.AssetCheckResult(
-            passed=not late and not found.about_to_be_lost,
-            severity=ERROR if found.about_to_be_lost else WARN,
-            metadata=metadata,
-        )
-
-    return _check
 
 
 @dg.op(

@@ -1,7 +1,7 @@
 /*
 Every call belongs to a session, or a subagent's session, that is in core.sessions.
 
-asset     core.usage
+asset     core.sessions
 severity  warn
 why       A report by session or project would leave such a call out.
 */

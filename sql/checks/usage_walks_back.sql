@@ -1,7 +1,7 @@
 /*
 Every record of usage in staging is a call in core.usage or a named copy of one.
 
-asset     core.usage
+asset     core.usage_copies
 why       A record that is neither is lost usage; one that is both is counted twice.
 */
 with

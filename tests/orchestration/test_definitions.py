@@ -13,6 +13,7 @@ from support.warehouses import like
 
 from agentlake.pipelines import timing
 from agentlake.pipelines.orchestration.build import build_defs
+from agentlake.pipelines.orchestration.through import CHECKS, TOUCHED
 from agentlake.pipelines.transform.sql_models import models
 from agentlake.pipelines.warehouse.connect import reading
 from agentlake.pipelines.warehouse.files import vault_of
@@ -117,16 +118,47 @@ def test_an_empty_disk_is_an_empty_warehouse_and_all_is_well(another):
 def test_a_broken_row_is_shown_and_stops_nothing(another):
     another.all("insert into core.usage by name from core.usage limit 1")
     another.all("update core.messages set role = 'ghost'")
-    result = another.sync("core/usage", "core/messages")
+    result = another.sync("core/usage", "core/messages", "core/usage_copies")
     assert result.success
     found = failing(result)
     assert found["core/usage", "grain"].severity == dg.AssetCheckSeverity.ERROR
     assert found["core/usage", "grain"].metadata["bad_rows"].value == 2
-    assert ("core/usage", "usage_walks_back") in found
+    assert ("core/usage_copies", "usage_walks_back") in found
     assert found["core/messages", "values_role"].severity == dg.AssetCheckSeverity.WARN
     shown = found["core/messages", "values_role"].metadata["examples"].value.records
     assert {row.data["role"] for row in shown} == {"ghost"}
     assert not any("text" in row.data for row in shown)
+
+
+@pytest.mark.slow
+def test_a_run_of_the_sensor_checks_what_was_touched_until_it_is_good(another):
+    def touched():
+        result = another.sync("core/usage", tags={CHECKS: TOUCHED})
+        assert result.success
+        (grain,) = [
+            one
+            for one in result.get_asset_check_evaluations()
+            if one.check_name == "grain"
+        ]
+        return grain.metadata["rows_checked"].value, grain.passed
+
+    ((rows,),) = another.all("select count(*) from core.usage")
+    assert touched() == (rows, True)  # this Dagster knows nothing of them
+    assert touched() == (0, True)
+    another.all("insert into core.usage by name from core.usage limit 1")
+    assert touched() == (0, True)  # an old row, which the daily run finds
+    another.all(
+        "insert into meta.loads by name select * replace (9 as load_id)"
+        " from meta.loads limit 1"
+    )
+    another.all(
+        "update core.usage set load_id = 9 where rowid ="
+        " (select max(rowid) from core.usage)"
+    )
+    for _ in range(2):
+        assert touched() == (2, False)  # it, and the row that it doubles
+    another.all("delete from core.usage where load_id = 9")
+    assert touched() == (0, True)
 
 
 @pytest.mark.slow
@@ -144,7 +176,7 @@ def test_a_model_that_fails_stops_only_what_reads_it(another):
 
 @pytest.mark.slow
 def test_what_is_wrong_at_the_door_is_shown_until_it_is_gone(another):
-    assert made(another.sync("staging/blocks"))["staging/blocks"][THROUGH] == 2
+    assert made(another.sync("staging/blocks"))["staging/blocks"][THROUGH] == "2"
     another.all("update staging.blocks set generation = -1, load_id = 9")
     another.all("update meta.loads set load_id = 9 where load_id = 2")
     for _ in range(2):
@@ -153,11 +185,11 @@ def test_what_is_wrong_at_the_door_is_shown_until_it_is_gone(another):
         (failure, *_) = door.metadata["failures"].value.records
         assert failure.data["column"] == "generation"
         assert failure.data["check"] == "greater_than_or_equal_to(0)"
-        assert made(result)["staging/blocks"][THROUGH] == 2
+        assert made(result)["staging/blocks"][THROUGH] == "2"
     another.all("update staging.blocks set generation = 0")
     result = another.sync("staging/blocks")
     assert failing(result) == {}
-    assert made(result)["staging/blocks"][THROUGH] == 9
+    assert made(result)["staging/blocks"][THROUGH] == "9"
 
 
 @pytest.mark.slow

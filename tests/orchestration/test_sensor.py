@@ -15,7 +15,7 @@ from dagster._core.definitions.data_version import (
 )
 from dagster._core.loader import LoadingContextForTest
 from dagster._core.test_utils import create_run_for_test
-from support.machine import Machine, made
+from support.machine import Machine, failing, made
 
 from agentlake.pipelines.orchestration import runs, sensor
 from agentlake.pipelines.orchestration.build import build_defs
@@ -61,11 +61,8 @@ class Watched(Machine):
 
     def run(self, request):
         """Do what was asked for, as Dagster would."""
-        job = self.job.get_subset(
-            asset_selection=set(request.asset_selection), asset_check_selection=set()
-        )
-        config = dict(request.run_config)
-        result = self.execute(job, config)
+        job = self.job.get_subset(asset_selection=set(request.asset_selection))
+        result = self.execute(job, dict(request.run_config), request.tags)
         self.began = time.time()
         return result
 
@@ -140,7 +137,7 @@ def test_an_appended_line_is_a_run_of_that_stream_and_of_what_is_made_of_it(
     assert keys(request) & core == core - views
     assert "staging/messages" in keys(request)
     assert not keys(request) & MARTS
-    assert request.asset_check_keys == []
+    assert request.asset_check_keys is None  # all of what it makes
     assert request.run_key is None
     assert request.run_config["ops"]["raw__claude_code"]["config"] == {
         "streams": [str(transcript(loaded))]
@@ -155,6 +152,14 @@ def test_an_appended_line_is_a_run_of_that_stream_and_of_what_is_made_of_it(
     assert records["rows_added"] == 0
     assert isinstance(made(result)["core/usage"]["dagster/row_count"], int)
     assert stale(loaded) == set()
+    graph = loaded.defs.resolve_asset_graph()
+    checked = {one.asset_check_key for one in result.get_asset_check_evaluations()}
+    assert checked == {
+        key
+        for key in graph.asset_check_keys
+        if "/".join(key.asset_key.path) in made(result)
+    }
+    assert failing(result) == {}
     assert loaded.tick(monkeypatch, 5) == "nothing changed"
 
 

@@ -10,6 +10,7 @@ from support.machine import QUIET, Machine, failing
 
 from agentlake.pipelines.orchestration import upkeep
 from agentlake.pipelines.orchestration.build import build_defs
+from agentlake.pipelines.orchestration.source_checks import HEALTH
 from agentlake.pipelines.warehouse import compact
 
 pytestmark = pytest.mark.slow
@@ -50,7 +51,7 @@ def test_what_was_left_behind_is_seen_and_how_urgent_it_is(machine, defs):
         then = time.time() - days * 86_400
         os.utime(file, (then, then))
         ((where, check),) = failing(machine.execute(job)).items()
-        assert where == ("raw/claude_code", upkeep.HEALTH)
+        assert where == ("raw/claude_code", HEALTH)
         assert check.severity.value == severity
         assert check.metadata["streams_not_loaded"].value == 1
         assert check.metadata["oldest_days"].value == days

@@ -27,7 +27,7 @@ class Machine:
             home = FIXTURES_DIR / "sources" / case / "home"
             shutil.copytree(home, self.home, dirs_exist_ok=True)
 
-    def sync(self, *assets, checks=()):
+    def sync(self, *assets, checks=(), tags=None):
         """Materialize everything, or these assets, or make these checks alone."""
         job = self.job
         if assets or checks:
@@ -39,9 +39,9 @@ class Machine:
             job = job.get_subset(
                 asset_selection=chosen, asset_check_selection=asked or None
             )
-        return self.execute(job)
+        return self.execute(job, tags=tags)
 
-    def execute(self, job, config=None):
+    def execute(self, job, config=None, tags=None):
         with pytest.MonkeyPatch.context() as patch:
             for name in [name for name in os.environ if name.startswith("AGENTLAKE_")]:
                 patch.delenv(name)
@@ -52,6 +52,7 @@ class Machine:
             return job.execute_in_process(
                 instance=self.instance,
                 raise_on_error=False,
+                tags=tags,
                 run_config={**(config or {}), **QUIET},
             )
 

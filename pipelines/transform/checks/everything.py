@@ -24,7 +24,7 @@ def check_everything(connection: Connection) -> Iterator[Outcome]:
         rows, failures = check_frames(connection, fact)
         yield Outcome(check=frame_check(fact), bad=failures.total(), rows=rows)
     for model, checks in of_models:
-        yield from check_model(connection, model, checks)[1]
+        yield from check_model(connection, model, checks)
     for check in between:
         yield run(connection, check)
 

@@ -42,9 +42,13 @@ def header_checks(model: Model, columns: Set[str], binder: Connection) -> list[C
 
 
 def check_model(
-    connection: Connection, model: Model, checks: Sequence[Check]
-) -> tuple[int, list[Outcome]]:
-    """The model's number of rows, and what came of these checks of it."""
+    connection: Connection, model: Model, checks: Sequence[Check], since: int = 0
+) -> list[Outcome]:
+    """What came of these checks of the model.
+
+    With `since`, of the rows that were made after that load, and those of the same
+    grain.
+    """
     others = [one for one in checks if one.condition]
     counts = "".join(
         f", count(*) filter (where {one.condition}) as bad_{number}"
@@ -62,15 +66,27 @@ def check_model(
             {sums}
         from (
             select count(*) as same_rows {counts}
-            from {model.name} group by {", ".join(model.grain)}
+            from {_rows_since(model, since)} group by {", ".join(model.grain)}
         )
         """
     ).fetchall()
     rows, doubled, *rest = found
     bad = dict(zip((one.name for one in others), rest, strict=True))
-    return rows, [
+    return [
         Outcome(check=one, bad=bad.get(one.name, doubled), rows=rows) for one in checks
     ]
+
+
+def _rows_since(model: Model, since: int) -> str:
+    """All rows, or those whose grain a load after `since` made, as after `from`."""
+    if not since:
+        return model.name
+    same = " and ".join(
+        f"made.{name} is not distinct from {model.name}.{name}" for name in model.grain
+    )
+    return f"""{model.name} semi join (
+        select {", ".join(model.grain)} from {model.name} where load_id > {since}
+    ) as made on {same}"""
 
 
 def _grain(model: Model) -> Check:
