@@ -392,13 +392,14 @@ title_of(text): the first meaningful line of a text, as a title of at most 100 c
 null where no line says anything.
 
 why     Rules, fences, tags and blank lines say nothing, and an error of the service that
-        stands where the title should be is nobody's title.
+        stands where the title should be is nobody's title. What is pasted below the
+        first 10,000 characters is not looked through.
 */
 create or replace macro main.title_of(text) as
     list_transform(
         list_filter(
             list_transform(
-                regexp_split_to_array(text, '[\r\n]+'),
+                regexp_split_to_array(left(text, 10000), '[\r\n]+'),
                 lambda line: trim(
                     regexp_replace(line, '^[\s\x{FEFF}]*(?:#{1,6}\s+)?', ''),
                     chr(9) || ' '

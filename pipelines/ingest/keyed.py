@@ -16,6 +16,7 @@ from agentlake.pipelines.ingest.plan import Work
 from agentlake.pipelines.ingest.raw_stream import GONE, New, Piece, RawStream
 from agentlake.pipelines.warehouse.connect import Connection
 
+_AT_ONCE = 8 << 20
 KEYED = frozenset(NEEDS)
 """Readers whose records have versions."""
 
@@ -23,22 +24,42 @@ KEYED = frozenset(NEEDS)
 def versions(connection: Connection, work: Work) -> Iterator[Piece]:
     """What a reading of the stream finds to be other than raw has it.
 
-    A record that is gone comes with the content that it had, under `GONE`. Raises
-    what the reader raises.
+    A record that is gone comes with the content that it had, under `GONE`. What was
+    read in one go may come in several pieces: only after the last does the stream
+    stand further than before. Raises what the reader raises.
     """
     before = work.checkpoint
     known = _Known(connection, work)
     generation = before.generation + (before.records > 0)
     changed = False
     cursor = msgspec.json.decode(before.cursor) if before.cursor else None
+    stands = before.cursor or ""
     for chunk in chunks(work.adapter, work.stream, work.path, cursor, work.options):
-        records = [*known.new(chunk.records), *known.gone(chunk.complete)]
+        for some in _portions(chunk.records):
+            if records := known.new(some):
+                changed = True
+                yield Piece(records=records, cursor=stands, generation=generation)
+        records = known.gone(chunk.complete)
         changed = changed or bool(records)
+        stands = msgspec.json.encode(chunk.cursor).decode()
         yield Piece(
             records=records,
-            cursor=msgspec.json.encode(chunk.cursor).decode(),
+            cursor=stands,
             generation=generation if changed else before.generation,
         )
+
+
+def _portions(records: Sequence[Keyed]) -> Iterator[list[Keyed]]:
+    """The records in order, a bounded size at a time; a list is used up by that."""
+    left = records if isinstance(records, list) else list(records)
+    left.reverse()
+    while left:
+        portion: list[Keyed] = []
+        size = 0
+        while left and size < _AT_ONCE:
+            portion.append(left.pop())
+            size += len(portion[-1].data)
+        yield portion
 
 
 class _Known:

@@ -200,8 +200,10 @@ def _read(
         checkpoint = _advanced(checkpoint, work, piece)
         is_half = piece.waiting and not work.settled
         writer.add_checkpoint(checkpoint)
-        if writer.is_full:
+        if writer.is_full or piece.asks_raw:
             writer.commit()
+        if piece.asks_raw:
+            writer.finish()
     if is_half:
         part.waiting.append(work.stream.path)
     writer.add_checkpoint(

@@ -1,5 +1,6 @@
 """What raw has of one stream, and what a reading adds to it."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -9,6 +10,7 @@ from agentlake.pipelines.ingest.plan import Work
 from agentlake.pipelines.warehouse.connect import Connection, second
 from agentlake.pipelines.warehouse.schema import raw_table
 
+_ROWS_AT_ONCE = 10_000
 GONE = ""
 """The content hash of a version that says: no longer there."""
 
@@ -32,6 +34,8 @@ class Piece(msgspec.Struct, frozen=True, kw_only=True):
     generation: int
     waiting: bool = False
     """Bytes follow that are no record yet."""
+    asks_raw: bool = False
+    """What follows is read with the help of raw, which must have these records."""
 
 
 class RawStream:
@@ -47,7 +51,13 @@ class RawStream:
 
         It is asked beside the thread that writes, and sees what is committed.
         """
+        return list(self.each(query, **parameters))
+
+    def each(self, query: str, **parameters: object) -> Iterator[tuple[Any, ...]]:
+        """The same, a bounded number of rows at a time."""
         with second(self._connection) as beside:
-            return beside.execute(
+            beside.execute(
                 query.format(table=self._table), {"id": self._id} | parameters
-            ).fetchall()
+            )
+            while rows := beside.fetchmany(_ROWS_AT_ONCE):
+                yield from rows

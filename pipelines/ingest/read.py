@@ -4,8 +4,8 @@ Here the readers of the SDK meet the warehouse: which occurrence of a line this 
 and which lines of a rewritten file are known already, only raw can tell.
 """
 
-from collections import Counter
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 from typing import TypeVar
 
 import msgspec
@@ -19,6 +19,9 @@ from agentlake.pipelines.ingest.raw_stream import New, Piece, RawStream
 from agentlake.pipelines.warehouse.connect import Connection
 
 DOCUMENT_KEY = "document"
+MOST_SEEN = 2_000_000
+"""So many different lines of one stream are remembered while it is read."""
+_KEY = re.compile(r"(?P<hash>[0-9a-f]{16})(?:\.(?P<occurrence>\d+))?")
 _T = TypeVar("_T")
 
 
@@ -79,7 +82,10 @@ def _lines(connection: Connection, work: Work) -> Iterator[Piece]:
             cursor=text,
             generation=generation,
             waiting=batch.cursor.pending > 0,
+            asks_raw=keys.are_many,
         )
+        if keys.are_many:
+            keys.resume(batch.cursor)
 
 
 def _cursor(text: str | None, shape: type[_T]) -> _T | None:
@@ -94,45 +100,86 @@ def _fits(work: Work, cursor: jsonl.Cursor) -> bool:
     return jsonl.continues(work.path, cursor)
 
 
+class _Seen:
+    """How often each content was met; most are met once."""
+
+    def __init__(self) -> None:
+        self._once: set[int] = set()
+        self._times: dict[int, int] = {}
+
+    def __len__(self) -> int:
+        return len(self._once)
+
+    def __contains__(self, content: int) -> bool:
+        return content in self._once
+
+    def add(self, content: int, times: int = 1) -> int:
+        """Meet it once more, or so often; how often it was met before."""
+        before = 0
+        if content in self._once:
+            before = self._times.get(content, 1)
+        elif times:
+            self._once.add(content)
+        if before + times > 1:
+            self._times[content] = before + times
+        return before
+
+
 class _Keys:
     """Keys of one reading: the content's hash, and which occurrence of it this is."""
 
     def __init__(self, connection: Connection, work: Work) -> None:
         self._raw = RawStream(connection, work)
         self._work = work
-        self._occurrences: Counter[str] = Counter()
-        self._known: frozenset[str] = frozenset()
+        self._seen = _Seen()
+        self._known: set[int] = set()
+        self._known_again: set[tuple[int, int]] = set()
         self._resumed_at = 0
         self._is_other = work.checkpoint.generation > 0
         """Whether raw may have lines that are not before the cursor on disk."""
+
+    @property
+    def are_many(self) -> bool:
+        """Whether it is time to forget what was met, and to ask raw for it."""
+        return len(self._seen) > MOST_SEEN and not self._is_other
 
     def restart(self, generation: int) -> int:
         """The stream is read again from its start: skip what raw has of it.
 
         How many lines of this generation that is.
         """
-        rows = self._raw.ask(
+        known_to = 0
+        for key, of, seq in self._raw.each(
             "select record_key, generation, seq from {table} where stream_id = $id"
-        )
-        self._known = frozenset(key for key, *_ in rows)
-        return max((seq + 1 for _, of, seq in rows if of == generation), default=0)
+        ):
+            self._is_other = True
+            if found := _KEY.fullmatch(key):
+                content, again = int(found["hash"], 16), found["occurrence"]
+                if again:
+                    self._known_again.add((content, int(again)))
+                else:
+                    self._known.add(content)
+            if of == generation:
+                known_to = max(known_to, seq + 1)
+        return known_to
 
     def resume(self, cursor: jsonl.Cursor) -> None:
         """The stream is read on: earlier occurrences are in raw."""
+        self._seen = _Seen()
         self._resumed_at = cursor.offset
         self._is_other |= cursor.known_to > 0
 
     def new_records(self, lines: list[jsonl.Line]) -> Iterator[New]:
         """The lines that raw does not have, as records."""
-        hashes = [_hash(line) for line in lines]
+        contents = [_content(line) for line in lines]
         if self._resumed_at:
-            self._count_earlier(set(hashes) - self._occurrences.keys())
-        for line, content_hash in zip(lines, hashes, strict=True):
-            occurrence = self._occurrences[content_hash]
-            self._occurrences[content_hash] += 1
-            key = f"{content_hash}.{occurrence}" if occurrence else content_hash
-            if key in self._known:
+            self._count_earlier({it for it in contents if it not in self._seen})
+        for line, content in zip(lines, contents, strict=True):
+            occurrence = self._seen.add(content)
+            if self._has(content, occurrence):
                 continue
+            content_hash = _hash(content)
+            key = f"{content_hash}.{occurrence}" if occurrence else content_hash
             problem = None
             if line.data is None:
                 problem = Reject(f"a line of {line.size:,} bytes is too long to keep")
@@ -140,19 +187,26 @@ class _Keys:
             record = Record(stream, line.seq, line.offset, key, line.data or b"")
             yield New(record, content_hash, problem)
 
-    def _count_earlier(self, hashes: set[str]) -> None:
+    def _has(self, content: int, occurrence: int) -> bool:
+        """Whether raw had it when the stream began to be read again."""
+        if occurrence:
+            return (content, occurrence) in self._known_again
+        return content in self._known
+
+    def _count_earlier(self, contents: Iterable[int]) -> None:
         rows = self._raw.ask(
             """
             select content_hash, count(*) from {table}
             where stream_id = $id and content_hash in (select unnest($hashes))
             group by all
             """,
-            hashes=list(hashes),
+            hashes=[_hash(content) for content in contents],
         )
         if rows and self._is_other:
             self._count_on_disk()
             return
-        self._occurrences.update(dict.fromkeys(hashes, 0) | dict(rows))
+        for content_hash, times in rows:
+            self._seen.add(int(content_hash, 16), times)
 
     def _count_on_disk(self) -> None:
         """Count the lines before the cursor where they stand.
@@ -166,9 +220,13 @@ class _Keys:
             for line in batch.lines:
                 if line.offset >= resumed_at:
                     return
-                self._occurrences[_hash(line)] += 1
+                self._seen.add(_content(line))
 
 
-def _hash(line: jsonl.Line) -> str:
+def _content(line: jsonl.Line) -> int:
     data = line.data if line.data is not None else f"{line.offset}+{line.size}".encode()
-    return xxhash.xxh3_64_hexdigest(data)
+    return xxhash.xxh3_64_intdigest(data)
+
+
+def _hash(content: int) -> str:
+    return f"{content:016x}"

@@ -17,6 +17,7 @@ from agentlake.pipelines.ingest.supersede import gone_facts, has_bill, supersede
 from agentlake.pipelines.warehouse.connect import Connection, transaction
 
 COMMIT_BYTES = 48 << 20
+COMMIT_RECORDS = 60_000
 COMMIT_STREAMS = 2000
 
 
@@ -125,8 +126,13 @@ class Writer:
         """Whether it is time to commit."""
         return (
             self._batch.bytes >= COMMIT_BYTES
+            or len(self._batch) >= COMMIT_RECORDS
             or len(self._checkpoints) >= COMMIT_STREAMS
         )
+
+    def finish(self) -> None:
+        """Wait until everything that was handed over is committed."""
+        self._committer.finish()
 
     def commit(self) -> None:
         """Hand everything over to be written, all or nothing."""

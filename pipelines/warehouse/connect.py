@@ -24,6 +24,7 @@ from agentlake.pipelines.warehouse.files import (
     refuse_inner,
     vault_of,
 )
+from agentlake.pipelines.warehouse.memory import bounded, sweep
 from agentlake.pipelines.warehouse.publish import adopt
 
 # Files that DuckDB 1.5 clients (the CLI, BI tools) can read as well.
@@ -62,7 +63,9 @@ def writing(path: Path, *, wait_s: float = 10.0) -> Iterator[Connection]:
         connection.execute(f"use {NAME}")
         connection.execute("set checkpoint_threshold = '256MB'")
         connection.execute("set preserve_insertion_order = false")
-        yield connection
+        sweep(path)
+        with bounded(connection, path):
+            yield connection
     finally:
         connection.close()
         os.umask(before)
@@ -79,7 +82,8 @@ def reading(path: Path, *, wait_s: float = 10.0) -> Iterator[Connection]:
         path, wait_s, lambda: duckdb.connect(str(path), read_only=True)
     )
     try:
-        yield connection
+        with bounded(connection, path):
+            yield connection
     finally:
         connection.close()
 

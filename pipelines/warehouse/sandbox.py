@@ -24,8 +24,9 @@ from agentlake.errors import UserError
 from agentlake.pipelines import timing
 from agentlake.pipelines.literal import literal
 from agentlake.pipelines.warehouse.connect import Connection, reading
+from agentlake.pipelines.warehouse.memory import spill_of
 
-MEMORY_GB = 2
+MEMORY_GB = 1
 DISK_GB = 10
 ADDRESS_SPACE = 4 << 30
 """What the process may reserve beyond what it has when the query begins: DuckDB's
@@ -46,7 +47,7 @@ def sandbox(path: Path, zone: str, *, seconds: float) -> Iterator[Connection]:
     does not, the process exits with the code of a UserError.
     """
     before = os.umask(0o077)
-    spill = path.with_name(f".{path.name}.{os.getpid()}.spill")
+    spill = spill_of(path)
     clock = None
     try:
         with reading(path) as connection, _address_space():

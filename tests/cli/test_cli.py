@@ -680,7 +680,7 @@ def test_a_query_may_take_so_much_time_and_memory(terminal):
     assert "--timeout" in terminal.err
     greedy = "select list(repeat(range::varchar, 100)) from range(1000000000)"
     assert terminal("sql", greedy) == 2
-    assert "more than 2 GB of memory" in terminal.err
+    assert "more than 1 GB of memory" in terminal.err
     assert not list(terminal.warehouse.parent.glob(".*.spill"))
 
 

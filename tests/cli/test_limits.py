@@ -44,4 +44,4 @@ def test_memory_that_duckdb_does_not_count_is_limited_too(empty_warehouse):
         timeout=30,
         check=False,
     )
-    assert "UserError: the query was stopped: it needs more than 2 GB" in done.stderr
+    assert "UserError: the query was stopped: it needs more than 1 GB" in done.stderr

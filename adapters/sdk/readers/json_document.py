@@ -42,5 +42,6 @@ def read(
         records.append(
             msgspec.structs.replace(one, key=f"{one.key}~{again}") if again else one
         )
+    del found, data  # as large as all that follows from it
     after = msgspec.to_builtins(now) | ({"beside": beside} if beside else {})
     yield Chunk(records=records, cursor=after, complete=("",))

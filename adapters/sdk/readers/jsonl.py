@@ -20,6 +20,8 @@ from agentlake.adapters.sdk.splice import spans
 
 CHUNK = 4 << 20
 MOST_LINE = 256 << 20
+MOST_LINES = 20_000
+"""Where one read gives more of them, the next ones are smaller."""
 EDGE = 4096
 
 
@@ -125,7 +127,8 @@ class _Reading:
     ) -> Iterator[Batch]:
         self._end_of_early_line(file)
         is_told = False
-        while data := file.read1(chunk):  # what a damaged archive gives before it fails
+        most = chunk
+        while data := file.read1(most):  # what a damaged archive gives before it fails
             if not self._offset + self._held_size:
                 self._head = data[:EDGE]
             cut = data.rfind(b"\n") + 1
@@ -134,6 +137,8 @@ class _Reading:
             is_told = bool(lines)
             if lines:
                 yield Batch(lines, self._cursor())
+            if len(lines) > MOST_LINES:  # tiny ones, each of which costs as much
+                most = max(most // 4, EDGE)
         last = b"".join(self._held)
         if settled and self._held_size == len(last) and _is_whole(last):
             yield Batch(self._take(b""), self._cursor())
