@@ -13,6 +13,7 @@ import duckdb
 import msgspec
 
 from agentlake.pipelines import timing
+from agentlake.pipelines.warehouse.begin import keep
 from agentlake.pipelines.warehouse.connect import NAME, Connection, attach, writing
 from agentlake.pipelines.warehouse.copy_closed import log_of
 from agentlake.pipelines.warehouse.files import vault_of
@@ -77,9 +78,9 @@ def _rewrite(path: Path, vault: Path, wait_s: float) -> None:
         connection.execute(f"detach {_NEW}")
         if log_of(new).exists():
             return
-        _keep(new)
+        keep(new)
         new.replace(vault)
-        _keep(vault.parent)
+        keep(vault.parent)
         # Who opened the old file just before, to write, must find it locked, and open
         # the name again.
         time.sleep(timing.LATECOMER_S)
@@ -88,12 +89,3 @@ def _rewrite(path: Path, vault: Path, wait_s: float) -> None:
         os.umask(before)
         for left in (new, log_of(new)):
             left.unlink(missing_ok=True)
-
-
-def _keep(path: Path) -> None:
-    """Have it on the disk before anything depends on it."""
-    file = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(file)
-    finally:
-        os.close(file)

@@ -18,6 +18,7 @@ import duckdb
 from agentlake.errors import UserError
 from agentlake.pipelines import timing
 from agentlake.pipelines.literal import literal
+from agentlake.pipelines.warehouse.begin import OPTIONS, begin, is_unfinished
 from agentlake.pipelines.warehouse.copy_closed import log_of
 from agentlake.pipelines.warehouse.files import (
     refuse_foreign,
@@ -27,11 +28,6 @@ from agentlake.pipelines.warehouse.files import (
 from agentlake.pipelines.warehouse.memory import bounded, sweep
 from agentlake.pipelines.warehouse.publish import adopt
 
-# Files that DuckDB 1.5 clients (the CLI, BI tools) can read as well.
-_STORAGE_VERSION = "v1.5.0"
-# Rows are compressed when a row group is full. Small groups are full within one
-# batch, so text goes straight into the file instead of through the log, by all cores.
-_ROW_GROUP = 2048
 NAME = "lake"
 """The warehouse's name in a writer's connection; readers see the file's own."""
 _HOLDER = re.compile(r"Conflicting lock is held in (?P<program>.*?) \(PID (?P<pid>\d+)")
@@ -59,6 +55,9 @@ def writing(path: Path, *, wait_s: float = 10.0) -> Iterator[Connection]:
     try:
         if not vault.exists() and path.exists():
             _adopt(path, vault, wait_s)
+        # Beside a copy that somebody reads, a vault without rows is a damaged one.
+        if not vault.exists() or (not path.exists() and is_unfinished(vault)):
+            _patiently(path, wait_s, lambda: begin(vault), vault)
         attach(connection, path, vault, NAME, wait_s=wait_s)
         connection.execute(f"use {NAME}")
         connection.execute("set checkpoint_threshold = '256MB'")
@@ -103,7 +102,7 @@ def attach(
     """
     options = "read_only"
     if not read_only:
-        options = f"storage_version '{_STORAGE_VERSION}', row_group_size {_ROW_GROUP}"
+        options = OPTIONS
     query = f"attach {literal(str(file))} as {name} ({options})"
     _patiently(path, wait_s, lambda: connection.execute(query), file)
 

@@ -11,7 +11,8 @@ The copy is, whichever is possible and costs least:
   written since are free in the old state, so whoever reads that is not disturbed, and
   it counts until the new header is written. So nothing is copied but what changed. Not
   if anybody has the old copy open: the second of two such steps could take a block
-  from under him;
+  from under him. A mark tells that a step was begun: after one that did not end, blocks
+  are compared whole, for half of one may have been written;
 * a plain copy, whole and on the disk before one rename gives it the name.
 
 Whatever kills this process, its leftovers have fixed names, and the next one, alone by
@@ -63,6 +64,11 @@ def new_of(target: Path) -> Path:
     return target.with_name(f".{target.name}.new")
 
 
+def mark_of(target: Path) -> Path:
+    """There while the target itself is written to, and after that if that failed."""
+    return target.with_name(f".{target.name}.stepping")
+
+
 def log_of(file: Path) -> Path:
     """What DuckDB keeps beside a file that is, or was when it was killed, written."""
     return Path(f"{file}.wal")
@@ -74,6 +80,8 @@ def is_done(source: Path, target: Path) -> bool:
     Not if anything is left beside it by a process that was killed, or that wrote. A
     source that shrank has a copy with a useless end.
     """
+    if mark_of(target).exists():
+        return False
     try:
         one, other = source.stat(), target.stat()
     except FileNotFoundError:
@@ -121,12 +129,18 @@ def _copy(source: Path, target: Path, wait_s: float, how: str, asker: int) -> in
     # A log beside the old copy is of somebody who wrote into it. The new one has none.
     log_of(target).unlink(missing_ok=True)
     new.replace(target)
-    folder = os.open(target.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
+    mark_of(target).unlink(missing_ok=True)
+    _keep(target.parent)
     return 0
+
+
+def _keep(path: Path) -> None:
+    """Have a file or a folder on the disk before anything depends on it."""
+    file = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(file)
+    finally:
+        os.close(file)
 
 
 def _locked(file: int, wait_s: float) -> bool:
@@ -231,13 +245,18 @@ def _stepped(read: int, target: Path, status: os.stat_result) -> bool:
             return False
         if not _locked(write, 0):  # against a program that opens it to write
             return False
+        mark = mark_of(target)
+        compared = _BLOCK if mark.exists() else _CHECKSUM
+        os.close(_own_file(mark))
+        _keep(mark.parent)
         for at in range(_FIRST_BLOCK, status.st_size, _BLOCK):
-            if os.pread(read, _CHECKSUM, at) != os.pread(write, _CHECKSUM, at):
+            if os.pread(read, compared, at) != os.pread(write, compared, at):
                 _put(write, os.pread(read, _BLOCK, at), at)
         os.fsync(write)
         _put(write, os.pread(read, _HEADER, turn), turn)
         os.utime(write, ns=(status.st_atime_ns, status.st_mtime_ns))
         os.fsync(write)
+        mark.unlink()
     finally:
         os.close(write)
     return True

@@ -18,9 +18,19 @@ _SOURCE = Path(__file__).parents[1] / "faults" / "faults.c"
 # It has imported everything before it forks: a command costs what its work costs.
 _NURSERY = """
 import json, os, sys
+from pathlib import Path
 import agentlake.pipelines.cli, agentlake.pipelines.sync
 import agentlake.pipelines.warehouse.insert, agentlake.pipelines.ingest.arrow
 from agentlake.pipelines.cli import main
+from agentlake.pipelines.warehouse import compact
+
+def run(words, environ):
+    if words != ["compact"]:
+        return main(words, environ)
+    compact._SHARE = compact._LEAST_BYTES = -1
+    compact.compact(Path(environ["AGENTLAKE_WAREHOUSE"]))
+    return 0
+
 print("ready", flush=True)
 for line in sys.stdin:
     asked = json.loads(line)
@@ -34,8 +44,10 @@ for line in sys.stdin:
     os.dup2(said, 2)
     code = 99
     try:
-        code = main(asked["words"], asked["environ"])
-    except BaseException:
+        code = run(asked["words"], asked["environ"])
+    except Exception as error:
+        if asked["words"] == ["compact"]:  # who calls it says so
+            os._exit(1)
         import traceback
         traceback.print_exc()
     sys.stdout.flush()
@@ -53,7 +65,7 @@ class Commands:
         self._said = said
 
     def run(self, *words, environ, folder, at=0, how="killed"):
-        """Exit code (below 0: killed), what it said, and how many changes there were."""
+        """Exit code (below 0: killed), what it said, and the number of changes."""
         head = _HEAD.pack(at, HOWS.index(how), 0)
         self._control[:] = (head + os.fsencode(folder)).ljust(_SIZE, b"\0")
         asked = {"words": words, "environ": environ, "said": str(self._said)}
