@@ -385,6 +385,13 @@ def _verify(commands: _Commands) -> None:
         "Incremental must equal full, and every check must hold; of one that does not,"
         " the query is printed that finds the rows. Exit code 1: something is wrong.",
         "verify",
+        "verify --files",
+    )
+    parser.add_argument(
+        "--files",
+        action="store_true",
+        help="instead read the agents' files again and compare them with what was"
+        " loaded: a change that left size and time alone is loaded by the next load",
     )
     _json(parser)
 

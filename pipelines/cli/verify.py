@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from agentlake.pipelines.cli import verify_files
 from agentlake.pipelines.cli.table import Column, count, counted, is_bold, render
 from agentlake.pipelines.settings.settings import Settings
 from agentlake.pipelines.transform.checks.check import Outcome
@@ -25,11 +26,14 @@ _COLUMNS = [
 ]
 
 
-def run(args: Namespace, settings: Settings, _: Mapping[str, str]) -> int:
+def run(args: Namespace, settings: Settings, environ: Mapping[str, str]) -> int:
     """Compare and check everything and print it; the exit code says whether all holds.
 
-    A check that only warns is printed and changes no exit code.
+    A check that only warns is printed and changes no exit code. With `--files` the
+    agents' files are compared instead.
     """
+    if args.files:
+        return verify_files.run(args, settings, environ)
     tables = list(verify(settings.warehouse))
     with reading(settings.warehouse) as connection:
         checks = list(check_everything(connection))

@@ -974,6 +974,20 @@ def test_verify_prints_the_query_that_finds_what_a_check_found(terminal):
     assert len(terminal.json("sql", query, "--format", "json")) == 5
 
 
+def test_verify_of_the_files_tells_what_changed_unseen(own):
+    assert own("load") == 0
+    assert own("verify", "--files") == 0
+    transcript = own.claude[0]
+    status = transcript.stat()
+    transcript.write_bytes(transcript.read_bytes().replace(b"2026", b"2025"))
+    os.utime(transcript, ns=(status.st_atime_ns, status.st_mtime_ns))
+    assert own("verify", "--files") == 1
+    assert f"{transcript}:1 is not as it was loaded" in own.err
+    assert own.json_of("verify", "--files", "--json")[0]["unseen"]
+    assert own("load") == 0
+    assert own("verify", "--files") == 0
+
+
 def test_verify_of_what_is_not_up_to_date_says_so(terminal):
     with writing(terminal.warehouse) as connection:
         connection.execute(
