@@ -91,7 +91,8 @@ def test_a_row_changed_where_no_cursor_looks(lake):
     with sqlite3.connect(path) as database:
         database.execute(
             "update message set data = replace(data, 'assistant', 'asristant')"
-            " where rowid = (select max(rowid) from message where data like '%assistant%')"
+            " where rowid = (select max(rowid) from message"
+            " where data like '%assistant%')"
         )
     database.close()
     lake.load(fresh=False)  # their time of change is as it was
