@@ -12,6 +12,7 @@ from pathlib import Path
 
 import duckdb
 
+from agentlake.pipelines.literal import literal
 from agentlake.pipelines.warehouse.copy_closed import log_of, new_of
 
 # Files that DuckDB 1.5 clients (the CLI, BI tools) can read as well.
@@ -38,8 +39,7 @@ def begin(vault: Path) -> None:
             for left in (new, log_of(new), log_of(vault)):
                 left.unlink(missing_ok=True)
             with duckdb.connect() as connection:
-                quoted = str(new).replace("'", "''")
-                connection.execute(f"attach '{quoted}' as made ({OPTIONS})")
+                connection.execute(f"attach {literal(str(new))} as made ({OPTIONS})")
                 connection.execute("checkpoint made")
                 connection.execute("detach made")
             keep(new)

@@ -40,7 +40,7 @@ def bounded(connection: duckdb.DuckDBPyConnection, path: Path) -> Iterator[None]
     folder = spill_of(path)
     with suppress(OSError):
         folder.mkdir(mode=0o700)
-    place = str(folder).replace("'", "''") if folder.is_dir() else ""
+    place = str(folder) if folder.is_dir() else ""
     connection.execute(
         f"set temp_directory = '{place}'; set memory_limit = '{most_bytes()}B'"
     )

@@ -80,7 +80,8 @@ class Commands:
 def commands(scratch):
     """What runs commands; the library is compiled for it."""
     library, control = scratch / "faults.so", scratch / "control"
-    compiler = shutil.which("cc") or "gcc"
+    compiler = shutil.which("cc") or shutil.which("gcc")
+    assert compiler, "no C compiler: `apt-get install gcc libc6-dev`"
     flags = ["-shared", "-fPIC", "-O1", "-o", library]
     subprocess.run([compiler, *flags, _SOURCE, "-ldl"], check=True)
     control.write_bytes(bytes(_SIZE))

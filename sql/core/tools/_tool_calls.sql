@@ -4,35 +4,53 @@ per text of a result whose call is not there.
 
 grain   source, session_id, tool_call_id
 key     source, session_id
-why     Of several records of one call the first counts. Results come in pieces (output,
+why     Of several copies of one call the first counts; where a file writes the call
+        again because its input grew, the last of them. Results come in pieces (output,
         duration, exit code), again in each copy of the call, and may lie in a file of
         their own. The call of a result may be gone: its record was cut off, or trimmed.
         Texts are nearly all of the data and stand in staging already, so
         only their places are kept; core.tool_calls fetches them.
 */
 with
+    copies as (
+        select
+            source,
+            session_id,
+            tool_call_id,
+            found_in,
+            message_id,
+            agent_id,
+            stream_id,
+            generation,
+            min(called_at) as called_at,
+            min(struct_pack(seq, part)) as earliest,
+            arg_max(struct_pack(seq, part), (seq, - part)) as latest
+        from core._tool_call_places
+        group by all
+    ),
     calls as (
         select
-            places.source,
-            places.session_id,
-            places.tool_call_id,
+            copies.source,
+            copies.session_id,
+            copies.tool_call_id,
             arg_min(
                 struct_pack(
-                    found_in := places.found_in,
-                    message_id := places.message_id,
-                    stream_id := places.stream_id,
-                    generation := places.generation,
-                    seq := places.seq,
-                    part := places.part
+                    found_in := copies.found_in,
+                    message_id := copies.message_id,
+                    stream_id := copies.stream_id,
+                    generation := copies.generation,
+                    seq := copies.latest.seq,
+                    part := copies.latest.part,
+                    called_at := copies.called_at
                 ),
                 (
-                    coalesce(places.called_at, timestamptz 'infinity'),
-                    places.found_in <> places.session_id,
-                    coalesce(places.agent_id, ''),
-                    places.generation,
-                    places.seq,
-                    places.stream_id,
-                    places.part
+                    coalesce(copies.called_at, timestamptz 'infinity'),
+                    copies.found_in <> copies.session_id,
+                    coalesce(copies.agent_id, ''),
+                    copies.generation,
+                    copies.earliest.seq,
+                    copies.stream_id,
+                    copies.earliest.part
                 )
             ) as place,
             count(results.tool_call_id) > 0 as has_result,
@@ -41,12 +59,12 @@ with
             bool_or(results.is_error) as is_error,
             min(results.finished_at) as finished_at,
             max(results.duration_ms) as duration_ms
-        from core._tool_call_places as places
+        from copies
         left join
             core._tool_results as results
-            on results.source = places.source
-            and results.session_id = places.found_in
-            and results.tool_call_id = places.tool_call_id
+            on results.source = copies.source
+            and results.session_id = copies.found_in
+            and results.tool_call_id = copies.tool_call_id
         group by all
     ),
     uncalled as (
@@ -69,12 +87,13 @@ select
     asked.agent_id,
     -- facts
     asked.name,
-    asked.called_at,
+    calls.place.called_at as called_at,
     calls.result_ref,
     calls.is_error,
     calls.finished_at,
     coalesce(
-        calls.duration_ms, date_diff('millisecond', asked.called_at, calls.finished_at)
+        calls.duration_ms,
+        date_diff('millisecond', calls.place.called_at, calls.finished_at)
     ) as duration_ms,
     case
         when not calls.has_result
