@@ -14,7 +14,8 @@ Trap:    a reply is one row per content block; each repeats the usage, and early
          cost-state is kept to compare with (marts.reported_difference).
 Missing: side calls (titles, web search and fetch), failed retries, the final output
          count of streams up to 2.0 and in 2.1.9 - 2.1.21: they never reach the disk.
-         Desktop from the Windows store: name its folder in the settings.
+         Desktop from the Windows store: name its folder in the settings. The database
+         of 0.2, __store.db, is not read: no file of it was seen.
 """
 
 import re
@@ -67,6 +68,7 @@ ROOTS = (
 )
 
 _DESKTOP_DEPTH = 8
+_OLD_STORE = "__store.db"
 _FILE = re.compile(
     r""".*/projects/[^/]+/(?P<session>[^/]+)
     (?: \.jsonl
@@ -168,8 +170,14 @@ def _of_row(record: Record, place: At) -> Iterable[Fact | Reject]:
 
 def health(root: str) -> Health:
     """Transcripts are deleted after 30 days, or what cleanupPeriodDays says."""
+    warnings: tuple[str, ...] = ()
+    if Path(root, _OLD_STORE).is_file():
+        warnings = (
+            f"{_OLD_STORE} is the history of a version 0.2, whose format nobody has"
+            " described: it is not read. Keep the file",
+        )
     if not folders_in(root, "projects"):
-        return Health()
+        return Health(warnings=warnings)
     days = said_in(Path(root, "settings.json"), "cleanupPeriodDays")
     is_told = isinstance(days, int | float) and not isinstance(days, bool)
-    return Health(deleted_after_days=int(days) if is_told else 30)
+    return Health(deleted_after_days=int(days) if is_told else 30, warnings=warnings)

@@ -179,7 +179,7 @@ def _ask(
 def _rows_of(report: Report) -> str:
     """The mart, its days added up to periods where the report has such."""
     if report.period is None:
-        return f"select * from {report.mart}"
+        return f"select * from {report.mart} where {report.rows}"
     name = report.shown[0].name
     parts = [one.name for one in report.shown if one.name in PARTS]
     sums = [f"cast(sum({one}) as bigint) as {one}" for one in _COUNTS]

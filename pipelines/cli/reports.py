@@ -23,6 +23,8 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     mart: str
     order: str
     shown: Sequence[Shown]
+    rows: str = "true"
+    """Which rows of the mart it shows."""
     period: str | None = None
     """How long one row is, where the mart's days are added up: day, week or month."""
     has_cost: bool = True
@@ -84,6 +86,7 @@ REPORTS = {
     "monthly": _period("month", "month_date", "month"),
     "session": Report(
         mart="marts.session_summary",
+        rows="calls > 0 or messages > 0 or tool_calls > 0",  # the others are empty
         order="updated_at desc nulls last, source, session_id",
         shown=[
             _text("updated_at", "last active"),

@@ -5,7 +5,9 @@ grain   source, session_id
 why     What a row did itself stands beside what its whole tree did, itself and all
         below it, so that the dear branch is found from above. Parents are those of
         core.sessions; a fork or a continuation was spawned by nobody and stands in no
-        tree of its parent. Where the parent is not loaded, the subagent is a root. A
+        tree of its parent. Where the parent is not loaded, the subagent is a root.
+        Agents that were made ready and then not asked (they and all below them made no
+        call and have no message of their own) stand in no tree. A
         connection that asks about some days sees what was done on them, of
         sessions that began or made a call on them.
 */
@@ -27,10 +29,19 @@ with recursive
         where unit = 'tokens' and is_asked_for(called_at)
         group by all
     ),
+    busy as (
+        select source, session_id, agent_id
+        from core.usage
+        union
+        select source, session_id, agent_id
+        from core.messages
+        where not is_copied
+    ),
     nodes as (
         select
             sessions.*,
             spawners.session_id as spawned_by,
+            busy.source is not null as is_busy,
             coalesce(used.calls, 0) as calls,
             used.output_tokens,
             used.cost_usd,
@@ -50,6 +61,11 @@ with recursive
             on used.source = sessions.source
             and used.session_id = sessions.main_session_id
             and used.agent_id is not distinct from sessions.agent_id
+        left join
+            busy
+            on busy.source = sessions.source
+            and busy.session_id = sessions.main_session_id
+            and busy.agent_id is not distinct from sessions.agent_id
     ),
     tree as (
         select source, session_id, [session_id] as tree_path
@@ -68,6 +84,15 @@ with recursive
         select source, session_id as descendant_id, unnest(tree_path) as session_id
         from tree
     ),
+    used_trees as (
+        select distinct below.source, below.session_id
+        from below
+        inner join
+            nodes
+            on nodes.source = below.source
+            and nodes.session_id = below.descendant_id
+        where nodes.is_busy
+    ),
     totals as (
         select
             below.source,
@@ -84,6 +109,10 @@ with recursive
             ) as tree_reported_only_usd,
             cast(sum(nodes.unknown_cost_calls) as bigint) as tree_unknown_cost_calls
         from below
+        inner join
+            used_trees
+            on used_trees.source = below.source
+            and used_trees.session_id = below.descendant_id
         inner join
             nodes
             on nodes.source = below.source

@@ -20,6 +20,7 @@ def gemini(**retention):
         ("amp", {}, (None, None, None)),
         ("amp", {"threads/T-1.json": "{}"}, (None, None, "on its server")),
         ("claude_code", {"projects/a/b.jsonl": ""}, (30, None, None)),
+        ("claude_code", {"__store.db": "x"}, (None, "a version 0.2", None)),
         ("codex", {}, (None, None, None)),
         ("codex", {"config.toml": 'model = "gpt-5.3"'}, (None, None, None)),
         (
