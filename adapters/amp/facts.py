@@ -20,7 +20,7 @@ from agentlake.adapters.amp.format import (
 )
 from agentlake.adapters.sdk.contract import Facts
 from agentlake.adapters.sdk.moments import moment
-from agentlake.adapters.sdk.values import file_path, json_text
+from agentlake.adapters.sdk.values import file_path, json_text, without_login
 from agentlake.models.block import Block
 from agentlake.models.message import Message
 from agentlake.models.session import Session
@@ -49,7 +49,7 @@ def session(thread: str, head: Thread) -> Facts:
         cwd=file_path(tree.uri),
         git_branch=checkout.ref.removeprefix("refs/heads/") if checkout.ref else None,
         git_commit=checkout.sha,
-        repo_url=checkout.url,
+        repo_url=without_login(checkout.url),
         client_version=platform.client_version,
         entrypoint=platform.client,
         started_at=moment(head.created),

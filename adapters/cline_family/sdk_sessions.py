@@ -21,7 +21,7 @@ from agentlake.adapters.cline_family.tools import has_failed, text_of
 from agentlake.adapters.sdk.contract import Keyed, Record, Reject
 from agentlake.adapters.sdk.decode import encode, untyped
 from agentlake.adapters.sdk.moments import moment
-from agentlake.adapters.sdk.values import json_text
+from agentlake.adapters.sdk.values import json_text, without_login
 from agentlake.models.block import Block
 from agentlake.models.compaction import Compaction
 from agentlake.models.fact import Fact
@@ -167,7 +167,7 @@ def _manifest(record: Record, session: str) -> Iterable[Fact | Reject]:
         title_source="ai" if about.title else None,
         cwd=told.cwd or told.workspace_root,
         git_branch=git.branch,
-        repo_url=git.url,
+        repo_url=without_login(git.url),
         started_at=moment(told.started_at),
     )
     if told.model:

@@ -14,6 +14,7 @@ import msgspec
 from agentlake.adapters.sdk.contract import Facts, Record, Reject, Table
 from agentlake.adapters.sdk.decode import Decoder
 from agentlake.adapters.sdk.scan import matching
+from agentlake.adapters.sdk.values import without_login
 from agentlake.models.link import Link
 from agentlake.models.reported_total import ReportedTotal
 from agentlake.models.session import Session
@@ -113,7 +114,7 @@ def _session(row: Thread) -> Session:
         cwd=row.cwd or None,
         git_commit=row.git_sha or None,
         git_branch=row.git_branch or None,
-        repo_url=row.git_origin_url or None,
+        repo_url=without_login(row.git_origin_url) or None,
     )
 
 

@@ -4,6 +4,7 @@ from agentlake.adapters.codex import rules
 from agentlake.adapters.codex.format import Git, ModelInfo, Payload
 from agentlake.adapters.codex.where import Where
 from agentlake.adapters.sdk.contract import Facts, Reject
+from agentlake.adapters.sdk.values import without_login
 from agentlake.models.link import Link
 from agentlake.models.session import Session
 from agentlake.models.turn import Turn
@@ -50,7 +51,7 @@ def session(where: Where, meta: Payload) -> Facts:
         cwd=meta.cwd,
         git_branch=git.branch,
         git_commit=git.commit_hash,
-        repo_url=git.repository_url,
+        repo_url=without_login(git.repository_url),
         client_version=meta.cli_version,
         entrypoint=entrypoint or ("subagent" if began.subagent else None),
         provider=meta.model_provider,

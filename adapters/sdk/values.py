@@ -13,6 +13,7 @@ _any = msgspec.json.Decoder(msgspec.Raw)
 
 P = TypeVar("P")
 
+_LOGIN = re.compile(r"^(https?://)[^@/]*@")
 _DRIVE = re.compile("/[A-Za-z]:/")
 
 
@@ -81,6 +82,11 @@ def one_step(name: str) -> str:
 def unstepped(step: str) -> str:
     """The name that is written as this step of a key."""
     return step.replace("%2F", "/").replace("%25", "%")
+
+
+def without_login(url: str | None) -> str | None:
+    """An address without the name, password or token that it was fetched with."""
+    return url and _LOGIN.sub(r"\1", url)
 
 
 def file_path(uri: str | None) -> str | None:
