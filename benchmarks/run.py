@@ -96,7 +96,7 @@ def _rows(place: Path, chosen: argparse.Namespace) -> Iterator[Row]:
         yield from _again(place / "large.duckdb", large, f"{chosen.large} MB")
     yield from _report(place)
     yield from _odd_files(place)
-    yield from (Row(*row) for row in adapter_rows(home))
+    yield from (Row(*row) for row in adapter_rows())
 
 
 def _home(place: Path, megabytes: int, seed: int) -> Path:

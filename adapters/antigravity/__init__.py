@@ -20,7 +20,6 @@ Missing: conversations in .pb files, which are encrypted: only their log and wha
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
 
 from agentlake.adapters.antigravity import facts, steps, transcripts
 from agentlake.adapters.sdk.contract import (
@@ -34,6 +33,7 @@ from agentlake.adapters.sdk.contract import (
 )
 from agentlake.adapters.sdk.roots import Root
 from agentlake.adapters.sdk.scan import matching
+from agentlake.adapters.sdk.values import posix_path
 from agentlake.models.fact import Fact
 
 SOURCE = "antigravity"
@@ -109,7 +109,7 @@ def explode(stream: Stream, data: bytes) -> Iterable[Keyed]:
 
 def parse(record: Record) -> Iterable[Fact | Reject]:
     """A row of one of three tables, a step of a log, or something that was typed."""
-    path = Path(record.stream.path.replace("\\", "/"))
+    path = posix_path(record.stream.path)
     if record.stream.reader == "json_document":
         return transcripts.facts(record)
     if path.suffix == ".jsonl":

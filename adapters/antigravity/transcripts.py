@@ -6,7 +6,6 @@ of the stores of one conversation only one counts.
 """
 
 import re
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -18,7 +17,7 @@ from agentlake.adapters.sdk.decode import Decoder
 from agentlake.adapters.sdk.drift import unknown
 from agentlake.adapters.sdk.injected import Injected
 from agentlake.adapters.sdk.moments import moment
-from agentlake.adapters.sdk.values import raw_json, text_of
+from agentlake.adapters.sdk.values import posix_path, raw_json, text_of
 from agentlake.models.block import Block
 from agentlake.models.message import Message
 from agentlake.models.session import Session
@@ -67,7 +66,7 @@ def facts(record: Record) -> Facts:
     if record.key.startswith("damaged/"):
         yield Reject("part of a line that is no step")
         return
-    path = Path(record.stream.path.replace("\\", "/"))
+    path = posix_path(record.stream.path)
     session_id, is_full = path.parts[-4], path.stem.endswith("_full")
     step, rejects = _STEP.decode(record.data)
     yield from rejects

@@ -8,7 +8,6 @@ the root no longer names is gone.
 import sqlite3
 from collections import Counter
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -32,7 +31,7 @@ from agentlake.adapters.sdk.decode import Unreadable, encode
 from agentlake.adapters.sdk.moments import moment
 from agentlake.adapters.sdk.protobuf import Fields
 from agentlake.adapters.sdk.readers import live
-from agentlake.adapters.sdk.values import file_path, json_text
+from agentlake.adapters.sdk.values import file_path, json_text, posix_path
 from agentlake.models.block import Block
 from agentlake.models.compaction import Compaction
 from agentlake.models.link import Link
@@ -136,7 +135,7 @@ def _names(entries: list[bytes]) -> Iterator[str]:
 
 def parse(record: Record) -> Facts:
     """The session, a message, or what stands beside the database."""
-    session_id = Path(record.stream.path.replace("\\", "/")).parent.name
+    session_id = posix_path(record.stream.path).parent.name
     if record.key == "about":
         about, rejects = ABOUT.decode(record.data)
         yield from _about(session_id, about)

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterator
 from itertools import pairwise
-from pathlib import PurePath
 
 from agentlake.adapters.cursor.format import (
     LINE,
@@ -17,7 +16,7 @@ from agentlake.adapters.cursor.format import (
 from agentlake.adapters.cursor.prompts import prompt_blocks, prompt_kind
 from agentlake.adapters.sdk.contract import Facts, Keyed, Record, Reject, Table
 from agentlake.adapters.sdk.moments import moment
-from agentlake.adapters.sdk.values import raw_json, text_of
+from agentlake.adapters.sdk.values import posix_path, raw_json, text_of
 from agentlake.models.block import Block
 from agentlake.models.message import Message
 from agentlake.models.session import Session
@@ -62,12 +61,12 @@ def line(record: Record) -> Facts:
 
 
 def _session_of(record: Record) -> str:
-    return PurePath(record.stream.path.replace("\\", "/")).stem
+    return posix_path(record.stream.path).stem
 
 
 def _parent(record: Record, session_id: str) -> Facts:
     """The session in whose folder a subagent's transcript lies."""
-    folder = PurePath(record.stream.path.replace("\\", "/")).parent
+    folder = posix_path(record.stream.path).parent
     if folder.name == "subagents":
         yield Session(
             session_id=session_id,

@@ -31,7 +31,7 @@ from agentlake.adapters.sdk.contract import (
 )
 from agentlake.adapters.sdk.roots import Root
 from agentlake.adapters.sdk.scan import files_below
-from agentlake.adapters.sdk.values import json_text, text_of
+from agentlake.adapters.sdk.values import json_text, posix_path, text_of
 from agentlake.models.block import Block
 from agentlake.models.compaction import Compaction
 from agentlake.models.fact import Fact
@@ -83,7 +83,7 @@ def read(stream: Stream, cursor: Any, options: Options) -> Iterator[Chunk]:
 
 def parse(record: Record) -> Iterable[Fact | Reject]:
     """A line of the transcript, or the settings as they were seen."""
-    found = _FILE.fullmatch("/".join(Path(record.stream.path).parts[-1:]))
+    found = _FILE.fullmatch("/".join(posix_path(record.stream.path).parts[-1:]))
     if found is None:
         return ()
     if record.stream.reader == "own":

@@ -12,6 +12,7 @@ from agentlake.adapters.sdk.moments import from_epoch
 
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 _LONGEST_VARINT = 10
+_MORE = 0x80  # the bit that says that more follows
 
 
 class Fields:
@@ -100,13 +101,15 @@ def _value(data: bytes, at: int, wire_type: int) -> tuple[int | bytes, int]:
 
 
 def _varint(data: bytes, at: int) -> tuple[int, int]:
+    if at < len(data) and data[at] < _MORE:  # most are of one byte
+        return data[at], at + 1
     number = 0
     for place in range(_LONGEST_VARINT):
         if at + place >= len(data):
             break
         byte = data[at + place]
         number |= (byte & 0x7F) << (7 * place)
-        if byte < 0x80:  # noqa: PLR2004 - the bit that says that more follows
+        if byte < _MORE:
             return number & 0xFFFF_FFFF_FFFF_FFFF, at + place + 1
     msg = f"no protobuf: a number without end at byte {at}"
     raise Unreadable(msg)

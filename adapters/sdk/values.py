@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Callable, Sequence
+from functools import lru_cache
+from pathlib import PurePosixPath
 from typing import Any, TypeVar
 from urllib.parse import unquote
 
@@ -87,6 +89,15 @@ def unstepped(step: str) -> str:
 def without_login(url: str | None) -> str | None:
     """An address without the name, password or token that it was fetched with."""
     return url and _LOGIN.sub(r"\1", url)
+
+
+@lru_cache(maxsize=4096)
+def posix_path(path: str) -> PurePosixPath:
+    """The path of a stream with slashes, whichever system wrote it.
+
+    It is kept: what a record is often follows from it, and a file has many records.
+    """
+    return PurePosixPath(path.replace("\\", "/"))
 
 
 def file_path(uri: str | None) -> str | None:
