@@ -171,7 +171,7 @@ def _of_row(record: Record, place: At) -> Iterable[Fact | Reject]:
 def health(root: str) -> Health:
     """Transcripts are deleted after 30 days, or what cleanupPeriodDays says."""
     warnings: tuple[str, ...] = ()
-    if Path(root, _OLD_STORE).is_file():
+    if any(matching(root, _OLD_STORE)):
         warnings = (
             f"{_OLD_STORE} is the history of a version 0.2, whose format nobody has"
             " described: it is not read. Keep the file",
