@@ -45,7 +45,7 @@ _CONFIG = {
 }
 
 _DESCRIPTION = """\
-Every record of {source}, byte for byte, from every load there ever was. It is the \
+{icon} Every record of {name}, byte for byte, from every load there ever was. It is the \
 archive: what the agent deletes or rewrites stays here, and everything else can be \
 made again from it.
 
@@ -61,7 +61,11 @@ def raw_asset(source: str, adapter: Adapter, types: Types) -> dg.AssetsDefinitio
     page = inspect.getdoc(adapter) or ""
     spec = dg.AssetSpec(
         key,
-        description=_DESCRIPTION.format(source=source, page=page),
+        description=_DESCRIPTION.format(
+            icon=getattr(adapter, "ICON", ""),
+            name=getattr(adapter, "NAME", source),
+            page=page,
+        ).lstrip(),
         group_name="raw",
         owners=OWNERS,
         kinds={"python", "duckdb"},
