@@ -45,8 +45,8 @@ _CONFIG = {
 }
 
 _DESCRIPTION = """\
-{icon} Every record of {name}, byte for byte, from every load there ever was. It is the \
-archive: what the agent deletes or rewrites stays here, and everything else can be \
+{icon} Every record of {name}, byte for byte, from every load there ever was. It is \
+the archive: what the agent deletes or rewrites stays here, and everything else can be \
 made again from it.
 
 ```
