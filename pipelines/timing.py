@@ -73,5 +73,9 @@ SOON_LOST_DAYS = 7
 """What an agent deletes within so many days, and is not loaded, is about to be lost."""
 LATE_DAYS = 1
 """What is on disk for so long and not loaded is late."""
+DAILY_AT_MOST_S = 26 * 3600.0
+"""Two daily runs of Dagster lie no further apart, unless one did not take place."""
+MADE_LATELY_S, MADE_LONG_AGO_S = 28 * 3600.0, 50 * 3600.0
+"""A source or a mart that no run asked for or made since then is late, and failing."""
 KEEP_FAILED_RUNS_S = 14 * 86_400.0
 """Dagster's failed runs are kept so long; of the others the last hundred are."""

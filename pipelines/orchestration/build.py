@@ -12,6 +12,7 @@ from agentlake.pipelines.orchestration.raw_assets import raw_asset
 from agentlake.pipelines.orchestration.sensor import sync_sensor
 from agentlake.pipelines.orchestration.sql_checks import sql_checks
 from agentlake.pipelines.orchestration.staging_assets import staging_assets
+from agentlake.pipelines.orchestration.tags import BY_HAND, WHY
 from agentlake.pipelines.orchestration.upkeep import (
     health_job,
     housekeeping,
@@ -38,6 +39,7 @@ def build_defs(overrides: Mapping[str, object] | None = None) -> dg.Definitions:
     sync = dg.define_asset_job(
         "sync",
         dg.AssetSelection.all(),
+        tags={WHY: BY_HAND},
         description="Load what changed on disk and bring everything up to date.",
     )
     specs = [spec for one in assets for spec in one.specs]

@@ -10,6 +10,7 @@ import duckdb
 from agentlake.errors import UserError
 from agentlake.pipelines.orchestration.raw_assets import code_reference
 from agentlake.pipelines.orchestration.shown import (
+    FRESHNESS,
     OWNERS,
     asset_key,
     check_result,
@@ -147,6 +148,7 @@ def _spec(
             owners=OWNERS,
             kinds={"sql", "duckdb"},
             code_version=fingerprint(model.name),
+            freshness_policy=FRESHNESS if group(model) == "marts" else None,
             is_virtual=model.is_view,  # as new as what it reads, without a run
             metadata={
                 "dagster/table_name": model.name,

@@ -19,7 +19,13 @@ from agentlake.pipelines.ingest.checkpoint import stream_id
 from agentlake.pipelines.ingest.loader import load
 from agentlake.pipelines.ingest.report import SourceReport
 from agentlake.pipelines.ingest.scanner import Scanner
-from agentlake.pipelines.orchestration.shown import OWNERS, as_table, table_schema
+from agentlake.pipelines.orchestration.same_warehouse import LAST_LOAD, last_load
+from agentlake.pipelines.orchestration.shown import (
+    FRESHNESS,
+    OWNERS,
+    as_table,
+    table_schema,
+)
 from agentlake.pipelines.orchestration.source_checks import (
     source_check_results,
     source_check_specs,
@@ -69,6 +75,7 @@ def raw_asset(source: str, adapter: Adapter, types: Types) -> dg.AssetsDefinitio
         group_name="raw",
         owners=OWNERS,
         kinds={"python", "duckdb"},
+        freshness_policy=FRESHNESS,
         code_version=str(adapter.PARSER_VERSION),
         metadata={
             "dagster/table_name": f"raw.{source}",
@@ -155,7 +162,7 @@ def _loaded(
         "seconds": round(time.perf_counter() - before, 3),
         "signature": f"{snapshot.fingerprint:016x}",
         BASELINE: dg.MetadataValue.json(msgspec.to_builtins(baseline, str_keys=True)),
-        **({"load_id": report.load_id} if report.wrote else {}),
+        LAST_LOAD: last_load(connection),
         **_lag(connection, source, datetime.fromtimestamp(now, UTC)),
         **_deferred(one),
     }

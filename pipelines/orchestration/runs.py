@@ -12,6 +12,7 @@ import dagster as dg
 from dagster import DagsterEventType, DagsterRunStatus
 
 from agentlake.pipelines import timing
+from agentlake.pipelines.orchestration.tags import BY
 from agentlake.pipelines.warehouse.one_ui import PID
 
 UNFINISHED = [
@@ -21,8 +22,6 @@ UNFINISHED = [
     DagsterRunStatus.STARTED,
     DagsterRunStatus.CANCELING,
 ]
-BY = "agentlake/ui"
-"""The tag that says which `agentlake ui` asked for the run, by its process."""
 
 
 def unfinished(instance: dg.DagsterInstance) -> list[dg.DagsterRun]:

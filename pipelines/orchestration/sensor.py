@@ -6,7 +6,6 @@ a kill never loses a change. Its cursor holds back-off, and which records not to
 because their warehouse is gone.
 """
 
-import json
 import os
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,7 +17,6 @@ from agentlake.errors import UserError
 from agentlake.pipelines import timing
 from agentlake.pipelines.ingest.changes import (
     Asked,
-    Baseline,
     ask,
     came_to_nothing,
     decide,
@@ -26,13 +24,24 @@ from agentlake.pipelines.ingest.changes import (
 )
 from agentlake.pipelines.ingest.listing import SourcePlan
 from agentlake.pipelines.ingest.scanner import Scanner, Snapshot
-from agentlake.pipelines.orchestration.raw_assets import BASELINE, STREAMS, raw_op
-from agentlake.pipelines.orchestration.runs import BY, unfinished
-from agentlake.pipelines.orchestration.shown import asset_key
-from agentlake.pipelines.orchestration.through import CHECKS, TOUCHED
+from agentlake.pipelines.orchestration.made import (
+    Asset,
+    Made,
+    baseline_of,
+    in_order,
+    last_made,
+    missed_a_day,
+    newest,
+    out_of_date,
+    recorded_load,
+    to_make,
+)
+from agentlake.pipelines.orchestration.raw_assets import STREAMS, raw_op
+from agentlake.pipelines.orchestration.runs import unfinished
+from agentlake.pipelines.orchestration.same_warehouse import is_another
+from agentlake.pipelines.orchestration.tags import ALL, BY, CHECKS, TOUCHED, WHY
 from agentlake.pipelines.orchestration.warehouse_resource import WarehouseResource
 from agentlake.pipelines.sync import plans
-from agentlake.pipelines.transform.sql_models import models
 from agentlake.pipelines.warehouse.one_ui import PID, other_ui
 
 _MOST_NAMED = 50
@@ -57,21 +66,12 @@ class _Cursor(msgspec.Struct, kw_only=True, omit_defaults=True):
     sources: dict[str, Asked] = {}
     models: _Tried | None = None
     gone: int = 0
-    """What was made up to this event lay in a warehouse that somebody deleted."""
-
-
-class Asset(msgspec.Struct, frozen=True, kw_only=True):
-    """What has to be known of an asset to find what is out of date."""
-
-    key: dg.AssetKey
-    reads: Sequence[dg.AssetKey]
-    code_version: str | None
-    is_view: bool
+    """What was made up to this event lay in a warehouse that is not there any more."""
 
 
 def sync_sensor(job: str, specs: Iterable[dg.AssetSpec]) -> dg.SensorDefinition:
     """The sensor that starts the job of this name for these assets."""
-    assets = _in_order(specs)
+    assets = in_order(specs)
 
     @dg.sensor(
         job_name=job,
@@ -92,23 +92,6 @@ def sync_sensor(job: str, specs: Iterable[dg.AssetSpec]) -> dg.SensorDefinition:
     return _files
 
 
-def _in_order(specs: Iterable[dg.AssetSpec]) -> list[Asset]:
-    """The assets, each after those that it reads."""
-    by_key = {spec.key: spec for spec in specs}
-    order = [key for key in by_key if key.path[0] in ("raw", "staging")]
-    order.sort()
-    order += [asset_key(name) for name in models()]
-    return [
-        Asset(
-            key=key,
-            reads=[dep.asset_key for dep in by_key[key].deps],
-            code_version=by_key[key].code_version,
-            is_view=by_key[key].is_virtual,
-        )
-        for key in order
-    ]
-
-
 def tick(
     context: dg.SensorEvaluationContext, assets: Sequence[Asset], now: float
 ) -> dg.RunRequest | dg.SkipReason:
@@ -121,10 +104,14 @@ def tick(
     if holder := other_ui(lake.settings.warehouse, os.environ):
         return dg.SkipReason(f"an `agentlake ui` looks after the warehouse ({holder})")
     cursor = _read(context.cursor)
-    made = _made(context.instance, assets)
-    if not lake.is_there():
-        cursor.gone = max((one.number for one in made.values()), default=0)
-    made = {key: one for key, one in made.items() if one.number > cursor.gone}
+    made = last_made(context.instance, assets)
+    was_replaced = not lake.is_there()
+    if not was_replaced and (load := recorded_load(_after(made, cursor.gone))):
+        was_replaced = is_another(lake.settings.warehouse, load)
+    if was_replaced:
+        cursor.gone = newest(made)
+    everything = _everything(assets, made, cursor.gone, now)
+    made = _after(made, cursor.gone)
     baselines = {
         plan.adapter.SOURCE: baseline_of(made.get(_raw(plan.adapter.SOURCE)))
         for plan in found
@@ -142,14 +129,18 @@ def tick(
         and source in baselines
         and came_to_nothing(one, baselines[source])  # else it has served
     }
-    late, newest = out_of_date(assets, made)
-    if late and (decision.load or _may_try(cursor.models, newest, now)):
-        cursor.models = _next_try(cursor.models, newest, now)
-    elif late:
-        late = []
+    late = out_of_date(assets, made)
+    is_late = bool(late or everything)
+    if is_late and (decision.load or _may_try(cursor.models, newest(made), now)):
+        cursor.models = _next_try(cursor.models, newest(made), now)
+    elif is_late:
+        late, everything = [], ""
     else:
         cursor.models = None
     context.update_cursor(msgspec.json.encode(cursor).decode())
+    tags = {BY: os.environ.get(PID, "")}
+    if everything:
+        return dg.RunRequest(tags={**tags, WHY: everything, CHECKS: ALL})
     if not decision.load and not late:
         wait = decision.wait_s
         return dg.SkipReason(
@@ -157,14 +148,28 @@ def tick(
         )
     loaded = [_raw(source) for source in decision.load]
     return dg.RunRequest(
-        asset_selection=[*loaded, *_made_from(assets, late)],
+        asset_selection=[*loaded, *to_make(assets, late)],
         run_config=_run_config(decision.load),
-        tags={
-            "agentlake/why": _why(decision.load, late),
-            CHECKS: TOUCHED,
-            BY: os.environ.get(PID, ""),
-        },
+        tags={**tags, WHY: _why(decision.load, late), CHECKS: TOUCHED},
     )
+
+
+def _after(made: Mapping[dg.AssetKey, Made], number: int) -> dict[dg.AssetKey, Made]:
+    """What was made after that event."""
+    return {key: one for key, one in made.items() if one.number > number}
+
+
+def _everything(
+    assets: Sequence[Asset], made: Mapping[dg.AssetKey, Made], gone: int, now: float
+) -> str:
+    """Why everything is to be made and checked; nothing, if it need not be."""
+    if not made:
+        return "first run: everything"
+    if not (left := _after(made, gone)):
+        return "everything: the warehouse was deleted, replaced or restored"
+    if missed_a_day(assets, left, now):
+        return "everything: the daily run did not take place"
+    return ""
 
 
 def _scanned(
@@ -193,88 +198,16 @@ def _raw(source: str) -> dg.AssetKey:
     return dg.AssetKey(["raw", source])
 
 
-class Made(msgspec.Struct, frozen=True):
-    """An asset's last successful materialization."""
-
-    number: int
-    """They count up."""
-    code_version: str | None
-    metadata: Mapping[str, dg.MetadataValue]
-
-
-def _made(
-    instance: dg.DagsterInstance, assets: Sequence[Asset]
-) -> dict[dg.AssetKey, Made]:
-    made = {}
-    for found in instance.get_asset_records([asset.key for asset in assets]):
-        entry = found.asset_entry
-        record, last = entry.last_materialization_record, entry.last_materialization
-        if record is None or last is None or last.asset_materialization is None:
-            continue
-        event = last.asset_materialization
-        version = (event.tags or {}).get("dagster/code_version")
-        made[entry.asset_key] = Made(record.storage_id, version, event.metadata)
-    return made
-
-
-def baseline_of(made: Made | None) -> Baseline | None:
-    """What the last load of a source recorded of it."""
-    value = made.metadata.get(BASELINE) if made else None
-    return None if value is None else Baseline.decoded(json.dumps(value.value))
-
-
-def out_of_date(
-    assets: Sequence[Asset], made: Mapping[dg.AssetKey, Made]
-) -> tuple[list[dg.AssetKey], int]:
-    """Assets that are older than what they read, or of other code; the newest event.
-
-    A view need not be made again for new rows: it is as new as what it reads.
-    """
-    late: list[dg.AssetKey] = []
-    numbers: dict[dg.AssetKey, int] = {}
-    for asset in assets:
-        if asset.key.path[0] == "raw":
-            numbers[asset.key] = made[asset.key].number if asset.key in made else 0
-            continue
-        one = made.get(asset.key)
-        parents = max((numbers.get(key, 0) for key in asset.reads), default=0)
-        # Where an asset has no version, Dagster writes one of its own.
-        version = asset.code_version
-        is_other = one is None or (version and one.code_version != version)
-        numbers[asset.key] = own = one.number if one else 0
-        if asset.is_view:
-            numbers[asset.key] = parents
-        if is_other or (not asset.is_view and own < parents):
-            late.append(asset.key)
-    return late, max((one.number for one in made.values()), default=0)
-
-
-def _made_from(
-    assets: Sequence[Asset], late: Sequence[dg.AssetKey]
-) -> list[dg.AssetKey]:
-    """Staging and the tables of core, and whatever else is late.
-
-    A view is as new as what it reads, and each asset costs Dagster a tenth of a second.
-    """
-    return [
-        asset.key
-        for asset in assets
-        if asset.key.path[0] == "staging"
-        or (asset.key.path[0] == "core" and not asset.is_view)
-        or asset.key in late
-    ]
-
-
-def _may_try(tried: _Tried | None, newest: int, now: float) -> bool:
+def _may_try(tried: _Tried | None, number: int, now: float) -> bool:
     """Whether it is time to make again what a failed run left behind."""
-    if tried is None or tried.newest != newest:
+    if tried is None or tried.newest != number:
         return True
     return now >= tried.at + delay(tried.tries, timing.RETRY_S)
 
 
-def _next_try(tried: _Tried | None, newest: int, now: float) -> _Tried:
-    again = tried is not None and tried.newest == newest
-    return _Tried(newest, tried.tries + 1 if tried and again else 1, now)
+def _next_try(tried: _Tried | None, number: int, now: float) -> _Tried:
+    again = tried is not None and tried.newest == number
+    return _Tried(number, tried.tries + 1 if tried and again else 1, now)
 
 
 def _run_config(load: Mapping[str, frozenset[int] | None]) -> dict[str, object]:
@@ -287,10 +220,18 @@ def _run_config(load: Mapping[str, frozenset[int] | None]) -> dict[str, object]:
 
 
 def _why(load: Mapping[str, frozenset[int] | None], late: Sequence[dg.AssetKey]) -> str:
+    """Which sources changed, and how many of their streams."""
     if len(load) > _MOST_TOLD:
-        return f"{len(load)} sources"
+        return f"{len(load)} sources changed"
     said = [
-        source if ids is None else f"{source}: {len(ids)}"
+        source if ids is None else f"{source} ({counted(len(ids), 'stream')})"
         for source, ids in load.items()
     ]
-    return ", ".join(said) or f"{len(late)} assets out of date"
+    if not said:
+        return f"{counted(len(late), 'asset')} out of date"
+    return f"{', '.join(said)} changed"
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 stream`, `2 streams`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

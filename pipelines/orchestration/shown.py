@@ -1,11 +1,12 @@
 """Columns, rows and what came of a check, in Dagster's own words."""
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import dagster as dg
 
+from agentlake.pipelines import timing
 from agentlake.pipelines.transform.checks.check import (
     TRANSCRIPT,
     Check,
@@ -17,6 +18,12 @@ from agentlake.pipelines.warehouse.connect import Connection
 
 OWNERS = ["team:agentlake"]
 """Who made the tables: Dagster shows it, and lets one search by it."""
+
+FRESHNESS = dg.FreshnessPolicy.time_window(
+    warn_window=timedelta(seconds=timing.MADE_LATELY_S),
+    fail_window=timedelta(seconds=timing.MADE_LONG_AGO_S),
+)
+"""How old the last run of a source or a mart may be: `daily` makes all of them."""
 
 ERROR, WARN = dg.AssetCheckSeverity.ERROR, dg.AssetCheckSeverity.WARN
 SEVERITY = {"error": ERROR, "warn": WARN}

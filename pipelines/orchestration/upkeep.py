@@ -16,6 +16,7 @@ from dagster._core.definitions.unresolved_asset_job_definition import (
 
 from agentlake.pipelines import timing
 from agentlake.pipelines.orchestration.source_checks import HEALTH
+from agentlake.pipelines.orchestration.tags import BY_HAND, WHY
 from agentlake.pipelines.orchestration.warehouse_resource import (
     WarehouseResource,
     plain_errors,
@@ -124,8 +125,9 @@ def parse_again(
 
 
 @dg.job(
+    tags={WHY: BY_HAND},
     description="Delete old runs of Dagster itself, and give back the space that the"
-    " warehouse does not need."
+    " warehouse does not need.",
 )
 def housekeeping() -> None:
     """What neither Dagster nor DuckDB does by itself."""
@@ -134,7 +136,8 @@ def housekeeping() -> None:
 
 
 @dg.job(
-    description="Parse all records, or those of one source, again: see its launchpad."
+    tags={WHY: BY_HAND},
+    description="Parse all records, or those of one source, again: see its launchpad.",
 )
 def replay() -> None:
     """From raw, as after a change of a parser."""
@@ -149,6 +152,7 @@ def health_job(sources: Iterable[str]) -> UnresolvedAssetJobDefinition:
     return dg.define_asset_job(
         "health",
         dg.AssetSelection.checks(*keys),
+        tags={WHY: BY_HAND},
         description="Ask each source whether something was left behind.",
     )
 
@@ -168,6 +172,7 @@ def schedules(sync: str) -> list[dg.ScheduleDefinition]:
             cron_schedule=cron,
             job_name=job,
             execution_timezone=zone,
+            tags={WHY: f"schedule {name}"},
             default_status=on,
             description=about,
         )

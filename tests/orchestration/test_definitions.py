@@ -13,7 +13,7 @@ from support.warehouses import like
 
 from agentlake.pipelines import timing
 from agentlake.pipelines.orchestration.build import build_defs
-from agentlake.pipelines.orchestration.through import CHECKS, TOUCHED
+from agentlake.pipelines.orchestration.tags import CHECKS, TOUCHED
 from agentlake.pipelines.transform.sql_models import models
 from agentlake.pipelines.warehouse.connect import reading
 from agentlake.pipelines.warehouse.files import vault_of

@@ -61,10 +61,16 @@ class Watched(Machine):
 
     def run(self, request):
         """Do what was asked for, as Dagster would."""
-        job = self.job.get_subset(asset_selection=set(request.asset_selection))
+        job = self.job
+        if request.asset_selection is not None:
+            job = job.get_subset(asset_selection=set(request.asset_selection))
         result = self.execute(job, dict(request.run_config), request.tags)
         self.began = time.time()
         return result
+
+
+def is_everything(request):
+    return request.asset_selection is None and request.asset_check_keys is None
 
 
 def keys(request):
@@ -99,7 +105,8 @@ def loaded(machine, monkeypatch):
 
 def test_the_first_tick_asks_for_everything(machine, monkeypatch):
     request = machine.tick(monkeypatch)
-    assert {CLAUDE, CODEX, "staging/messages", "core/usage"} | MARTS <= keys(request)
+    assert is_everything(request)
+    assert request.tags["agentlake/why"] == "first run: everything"
     assert request.run_config == {}
     assert machine.tick(monkeypatch, 5).startswith("next one in ")
 
@@ -220,13 +227,42 @@ def test_a_warehouse_that_is_gone_is_made_again(loaded, monkeypatch):
     for path in (loaded.warehouse, vault_of(loaded.warehouse)):
         path.unlink(missing_ok=True)
     request = loaded.tick(monkeypatch, 5)
-    assert {CLAUDE, CODEX} | MARTS <= keys(request)
+    assert is_everything(request)
     assert loaded.sync(CODEX).success  # and there that run was killed
     request = loaded.tick(monkeypatch, 700)
     assert CODEX not in keys(request)
     assert {CLAUDE, "core/_usage_records"} | MARTS <= keys(request)
     assert loaded.run(request).success
     assert loaded.tick(monkeypatch, 5) == "nothing changed"
+
+
+def test_a_backup_that_was_restored_is_noticed_and_loaded_again(loaded, monkeypatch):
+    vault = vault_of(loaded.warehouse)
+    backup = vault.read_bytes()
+    append(loaded)
+    records = "select count(*) from raw.claude_code"
+    assert loaded.run(loaded.tick(monkeypatch, 60)).success
+    ((after,),) = loaded.all(records)
+    vault.write_bytes(backup)
+    assert loaded.all(records) == [(after - 1,)]
+    request = loaded.tick(monkeypatch, 60)
+    assert is_everything(request)
+    assert "restored" in request.tags["agentlake/why"]
+    assert loaded.run(request).success
+    assert loaded.all(records) == [(after,)]
+    assert stale(loaded) == set()
+    assert loaded.tick(monkeypatch, 60) == "nothing changed"
+
+
+def test_what_a_machine_that_was_off_missed_is_made_good(loaded, monkeypatch):
+    assert loaded.tick(monkeypatch, 20 * 3600) == "nothing changed"
+    request = loaded.tick(monkeypatch, 7 * 3600)
+    assert is_everything(request)
+    assert request.tags["agentlake/why"].endswith("the daily run did not take place")
+    assert request.tags["agentlake/checks"] == "all rows"
+    # What fails is not asked for all the time.
+    assert loaded.tick(monkeypatch, 5) == "nothing changed"
+    loaded.ahead -= 27 * 3600 + 5  # the next tests live today
 
 
 def test_a_source_that_is_switched_off_is_not_asked_for(loaded, monkeypatch):
