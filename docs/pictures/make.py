@@ -28,8 +28,7 @@ from websockets.sync.client import ClientConnection, connect
 from agentlake.fixtures import FIXTURES_DIR
 
 HERE = Path(__file__).parent
-DEFINITIONS = "agentlake.pipelines.definitions"
-LOCATION = f"__repository__@{DEFINITIONS}"
+LOCATION = "__repository__@agentlake"
 PAGES = {
     "lineage": "asset-groups/?expanded=global@global:core",
     "neighbours": "assets/core/usage?view=lineage",
@@ -67,12 +66,6 @@ def ui(folder: Path) -> Iterator[str]:
         with min(home.glob(".claude/projects/*/*.jsonl")).open("a") as file:
             file.write('{"type":"summary","summary":"Done","leafUuid":"1"}\n')
         wait_for_runs(state, 2)
-        # Last, for a check counts as open once its asset is made without it.
-        launch = [sys.executable, "-m", "dagster", "job", "launch", "-j", "sync"]
-        subprocess.run(
-            [*launch, "-m", DEFINITIONS], env=environ, check=True, capture_output=True
-        )
-        wait_for_runs(state, 3)
         yield f"http://127.0.0.1:{port}"
     finally:
         process.send_signal(signal.SIGINT)

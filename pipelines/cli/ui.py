@@ -15,13 +15,13 @@ from agentlake.pipelines.settings.settings import Settings
 from agentlake.pipelines.warehouse.one_ui import PID, hold, lock_of
 
 HOST = "127.0.0.1"
-DEFINITIONS = "agentlake.pipelines.definitions"
 DEV = "agentlake.pipelines.orchestration.dev"
 # Its successor `dg dev` does not know our package mapping. As text: -W escapes it, and
 # naming the class would import Dagster.
 _SUPERSEDED = "ignore:Function `dev_command` is superseded"
 _HELD = "agentlake-ui.lock"
 DAGSTER_YAML = Path(__file__).resolve().parents[2] / "dagster_home" / "dagster.yaml"
+WORKSPACE = DAGSTER_YAML.with_name("workspace.yaml")
 
 
 def run(args: Namespace, settings: Settings, environ: Mapping[str, str]) -> int:
@@ -39,7 +39,7 @@ def run(args: Namespace, settings: Settings, environ: Mapping[str, str]) -> int:
         file=sys.stderr,
         flush=True,
     )
-    command = [sys.executable, "-m", DEV, "-m", DEFINITIONS]
+    command = [sys.executable, "-m", DEV, "-w", str(WORKSPACE)]
     command += ["-h", HOST, "-p", str(args.port)]
     # A shell that starts us in the background ignores Ctrl-C for us, and Dagster would
     # inherit that and never stop.

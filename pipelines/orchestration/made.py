@@ -134,7 +134,5 @@ def to_make(assets: Sequence[Asset], late: Sequence[dg.AssetKey]) -> list[dg.Ass
     return [
         asset.key
         for asset in assets
-        if asset.key.path[0] == "staging"
-        or (asset.key.path[0] == "core" and not asset.is_view)
-        or asset.key in late
+        if not (asset.is_view or asset.key.path[0] == "raw") or asset.key in late
     ]

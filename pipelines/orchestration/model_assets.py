@@ -12,6 +12,7 @@ from agentlake.pipelines.orchestration.raw_assets import code_reference
 from agentlake.pipelines.orchestration.shown import (
     FRESHNESS,
     OWNERS,
+    STEPS,
     asset_key,
     check_result,
     check_spec,
@@ -67,12 +68,12 @@ def reads(model: Model) -> list[dg.AssetKey]:
 
 def group(model: Model) -> str:
     """Helpers have a group of their own, so that the graph of the entities is small."""
-    return "core_helpers" if is_helper(model) else model.name.partition(".")[0]
+    return asset_key(model.name).path[0]
 
 
 def is_helper(model: Model) -> bool:
     """Whether it is a step on the way, which no one asks by itself."""
-    return model.name.partition(".")[2].startswith("_")
+    return group(model) == STEPS
 
 
 def _layer(
@@ -146,7 +147,7 @@ def _spec(
             description=_description(model),
             group_name=group(model),
             owners=OWNERS,
-            kinds={"sql", "duckdb"},
+            kinds={"sql", "duckdb", "view" if model.is_view else "table"},
             code_version=fingerprint(model.name),
             freshness_policy=FRESHNESS if group(model) == "marts" else None,
             is_virtual=model.is_view,  # as new as what it reads, without a run

@@ -29,9 +29,14 @@ ERROR, WARN = dg.AssetCheckSeverity.ERROR, dg.AssetCheckSeverity.WARN
 SEVERITY = {"error": ERROR, "warn": WARN}
 
 
+STEPS = "steps"
+"""Where the helpers stand: last in the catalog, and folded in the lineage."""
+
+
 def asset_key(table: str) -> dg.AssetKey:
-    """The asset of a table: `core.usage` is core/usage."""
-    return dg.AssetKey(table.split("."))
+    """The asset of a table: `core.usage` is core/usage, `core._forks` steps/_forks."""
+    schema, name = table.split(".")
+    return dg.AssetKey([STEPS if name.startswith("_") else schema, name])
 
 
 def table_schema(columns: Sequence[Column]) -> dg.TableSchema:

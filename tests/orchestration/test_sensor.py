@@ -19,12 +19,14 @@ from support.machine import Machine, failing, made
 
 from agentlake.pipelines.orchestration import runs, sensor
 from agentlake.pipelines.orchestration.build import build_defs
+from agentlake.pipelines.orchestration.shown import asset_key
 from agentlake.pipelines.transform.sql_models import models
 from agentlake.pipelines.warehouse.files import vault_of
 
 pytestmark = pytest.mark.slow
 
-MARTS = {name.replace(".", "/") for name in models() if name.startswith("marts.")}
+MODELS = {"/".join(asset_key(name).path): one for name, one in models().items()}
+MARTS = {name for name in MODELS if name.startswith("marts/")}
 CLAUDE, CODEX = "raw/claude_code", "raw/codex"
 
 
@@ -139,8 +141,8 @@ def test_an_appended_line_is_a_run_of_that_stream_and_of_what_is_made_of_it(
     request = loaded.tick(monkeypatch, 5)
     assert CLAUDE in keys(request)
     assert CODEX not in keys(request)
-    core = {name.replace(".", "/") for name in models() if name.startswith("core.")}
-    views = {name.replace(".", "/") for name, one in models().items() if one.is_view}
+    core = {name for name in MODELS if not name.startswith("marts/")}
+    views = {name for name, one in MODELS.items() if one.is_view}
     assert keys(request) & core == core - views
     assert "staging/messages" in keys(request)
     assert not keys(request) & MARTS
@@ -155,7 +157,7 @@ def test_an_appended_line_is_a_run_of_that_stream_and_of_what_is_made_of_it(
     assert metadata["new_records"] == metadata["streams_read"] == 1
     assert metadata["new_bytes"] > 0 == metadata["new_rejects"]
     assert metadata["lag_seconds"] > 0
-    records = made(result)["core/_usage_records"]
+    records = made(result)["steps/_usage_records"]
     assert records["rows_added"] == 0
     assert isinstance(made(result)["core/usage"]["dagster/row_count"], int)
     assert stale(loaded) == set()
@@ -231,7 +233,7 @@ def test_a_warehouse_that_is_gone_is_made_again(loaded, monkeypatch):
     assert loaded.sync(CODEX).success  # and there that run was killed
     request = loaded.tick(monkeypatch, 700)
     assert CODEX not in keys(request)
-    assert {CLAUDE, "core/_usage_records"} | MARTS <= keys(request)
+    assert {CLAUDE, "steps/_usage_records"} | MARTS <= keys(request)
     assert loaded.run(request).success
     assert loaded.tick(monkeypatch, 5) == "nothing changed"
 
