@@ -1,4 +1,4 @@
-"""`dagster dev`, with our web server in the place of Dagster's own.
+"""`dagster dev`, with our web server and our daemon in the place of Dagster's own.
 
 `python -m agentlake.pipelines.orchestration.dev` takes the options of `dagster dev`.
 """
@@ -10,18 +10,18 @@ from typing import Any
 from dagster._cli import dev
 from dagster_shared.ipc import open_ipc_subprocess
 
-_THEIRS = "dagster_webserver"
-_OURS = "agentlake.pipelines.orchestration.webserver"
+_OURS = {
+    "dagster_webserver": "agentlake.pipelines.orchestration.webserver",
+    "dagster._daemon": "agentlake.pipelines.orchestration.daemon",
+}
 
 
-def _with_our_server(parts: Sequence[str], **options: Any) -> Any:
-    """Start what Dagster starts; its web server by our module."""
-    return open_ipc_subprocess(
-        [_OURS if part == _THEIRS else part for part in parts], **options
-    )
+def _by_our_modules(parts: Sequence[str], **options: Any) -> Any:
+    """Start what Dagster starts, by our modules."""
+    return open_ipc_subprocess([_OURS.get(part, part) for part in parts], **options)
 
 
 if __name__ == "__main__":
-    # Dagster has no setting for it: it always starts `python -m dagster_webserver`.
-    dev.open_ipc_subprocess = _with_our_server  # type: ignore[attr-defined]
+    # Dagster has no setting for it: it always starts its own modules.
+    dev.open_ipc_subprocess = _by_our_modules  # type: ignore[attr-defined]
     sys.exit(dev.dev_command())
