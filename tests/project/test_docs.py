@@ -105,8 +105,8 @@ for name, chart in sorted(found.items()):
         svg = vl_convert.vegalite_to_svg(chart.to_json())
         marks = svg.count("<path") + svg.count("<rect")
         print(name, marks > 20 and "undefined" not in svg and "NaN" not in svg)
-haiku = "claude-haiku-4-5-20251001"
-row = found["at_prices_of"](haiku).row(by_predicate=pl.col("model") == haiku)
+haiku = "claude-haiku-4-5-20251001"  # the list's price of it is the one shown first
+row = found["what_if"].row(by_predicate=pl.col("model") == haiku)
 print(*(round(cost, 6) for cost in row[1:]))
 """
     environ = {
