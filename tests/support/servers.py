@@ -46,9 +46,10 @@ def served(folder, home, warehouse, command):
     finally:
         process.send_signal(signal.SIGINT)
         with suppress(subprocess.TimeoutExpired):
-            process.wait(20)
+            process.wait(8)
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
 
 
 def _answers(url):
