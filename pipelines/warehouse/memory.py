@@ -13,6 +13,8 @@ from pathlib import Path
 
 import duckdb
 
+from agentlake.pipelines.literal import literal
+
 MOST_BYTES = 640 << 20
 """The rest of the process stays below as much again, whatever there is to load."""
 _SHARE = 4
@@ -40,9 +42,9 @@ def bounded(connection: duckdb.DuckDBPyConnection, path: Path) -> Iterator[None]
     folder = spill_of(path)
     with suppress(OSError):
         folder.mkdir(mode=0o700)
-    place = str(folder) if folder.is_dir() else ""
+    place = literal(str(folder) if folder.is_dir() else "")
     connection.execute(
-        f"set temp_directory = '{place}'; set memory_limit = '{most_bytes()}B'"
+        f"set temp_directory = {place}; set memory_limit = '{most_bytes()}B'"
     )
     try:
         yield

@@ -62,3 +62,13 @@ def test_a_folder_that_cannot_be_made_is_done_without(tmp_path, empty_warehouse)
     with reading(path) as connection:
         assert connection.execute("select count(*) from core.usage").fetchone() == (0,)
     assert spill_of(path).read_text() == "somebody's"
+
+
+def test_a_folder_with_a_quote_in_its_name_is_like_any_other(tmp_path):
+    path = tmp_path / "o'brien" / "lake.duckdb"
+    path.parent.mkdir()
+    with writing(path) as connection:
+        ((place,),) = connection.execute(
+            "select current_setting('temp_directory')"
+        ).fetchall()
+    assert place == str(spill_of(path))
