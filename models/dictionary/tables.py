@@ -60,7 +60,10 @@ META = {
     },
     "meta.rejects": {
         "byte_offset": RAW["byte_offset"],
-        "reason": Entry("What could not be understood."),
+        "reason": Entry(
+            "What could not be understood, in at most 300 characters;"
+            " contents of the record that a message quotes are left out."
+        ),
     },
     "meta.unknown_records": {
         "byte_offset": RAW["byte_offset"],

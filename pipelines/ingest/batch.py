@@ -15,6 +15,7 @@ from agentlake.adapters.sdk.run import is_damage
 from agentlake.models.fact import Fact
 from agentlake.models.table import LINEAGE, columns
 from agentlake.pipelines.ingest.raw_stream import GONE
+from agentlake.pipelines.ingest.reason import bounded_reason
 from agentlake.pipelines.warehouse.connect import Connection
 from agentlake.pipelines.warehouse.schema import raw_table
 
@@ -85,8 +86,10 @@ class Batch:
             rows.append(row)
             self._facts[kind].append(fact)
         for reject in rejects:
-            kept = self._rejects if is_damage(reject) else self._unknown
-            kept.append((row, reject.reason))
+            if is_damage(reject):
+                self._reject(row, reject.reason)
+            else:
+                self._unknown.append((row, bounded_reason(reject.reason)))
 
     def tables(self, load_id: int, *, with_raw: bool = True) -> Tables:
         """Everything as columns, by the table to which it goes.
@@ -176,16 +179,20 @@ class Batch:
             for name, value in msgspec.structs.asdict(fact).items():
                 if is_odd(value) and name not in required:
                     reason = f"{kind.__name__}: {name} is no time of an agent: {value}"
-                    self._rejects.append((record, reason))
+                    self._reject(record, reason)
                     fact = msgspec.structs.replace(fact, **{name: None})
                     self._facts[kind][position] = fact
             try:
                 fact_arrays(own, [fact])
             except REFUSED as error:
                 reason = f"{kind.__name__} left out: {error}"
-                self._rejects.append((record, reason))
+                self._reject(record, reason)
             else:
                 good.append(position)
         self._facts[kind] = [self._facts[kind][position] for position in good]
         for values in (self._of_record, self._parts):
             values[kind] = [values[kind][position] for position in good]
+
+    def _reject(self, row: int, reason: str) -> None:
+        data = self._records[row].data
+        self._rejects.append((row, bounded_reason(reason, data)))

@@ -21,6 +21,7 @@ from agentlake.pipelines.ingest.listing import Listing, SourcePlan, list_streams
 from agentlake.pipelines.ingest.plan import Found, Work, compare
 from agentlake.pipelines.ingest.raw_stream import Piece
 from agentlake.pipelines.ingest.read import pieces
+from agentlake.pipelines.ingest.reason import bounded_reason
 from agentlake.pipelines.ingest.replay import replay
 from agentlake.pipelines.ingest.report import LoadReport, SourceReport
 from agentlake.pipelines.ingest.write import (
@@ -193,7 +194,8 @@ def _read(
         except duckdb.Error:  # of the warehouse
             raise
         except Exception as error:  # noqa: BLE001 - whatever a file or an adapter does
-            reason = getattr(error, "strerror", None) or str(error) or repr(error)
+            said = getattr(error, "strerror", None) or str(error) or repr(error)
+            reason = bounded_reason(said)
             part.deferred.append((work.stream.path, reason))
             writer.add_checkpoint(deferred(checkpoint, reason))
             return

@@ -12,6 +12,7 @@ from agentlake.models.fact import Fact
 from agentlake.pipelines.ingest.batch import Batch, Origin, Tables, insert
 from agentlake.pipelines.ingest.checkpoint import Checkpoint, save
 from agentlake.pipelines.ingest.raw_stream import GONE, New
+from agentlake.pipelines.ingest.reason import bounded_reason
 from agentlake.pipelines.ingest.report import LoadReport, Part
 from agentlake.pipelines.ingest.supersede import gone_facts, has_bill, supersede
 from agentlake.pipelines.warehouse.connect import Connection, transaction
@@ -114,7 +115,7 @@ class Writer:
         damages = [reject for reject in rejects if is_damage(reject)]
         is_document = one.record.stream.reader == "document"
         if is_document and damages and not facts and not pointer.size(one.record.data):
-            raise HalfWritten(damages[0].reason)
+            raise HalfWritten(bounded_reason(damages[0].reason, one.record.data))
         return facts, rejects
 
     def add_checkpoint(self, checkpoint: Checkpoint) -> None:
