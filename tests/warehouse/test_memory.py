@@ -34,7 +34,7 @@ def test_a_reader_is_limited_too_and_leaves_nothing(tmp_path, empty_warehouse):
         ((limit,),) = connection.execute(
             "select current_setting('memory_limit')"
         ).fetchall()
-    assert limit == f"{most_bytes() / 2**20:.1f} MiB"
+    assert limit == f"{most_bytes() / 2**30:.1f} GiB"
     assert {it.name for it in tmp_path.iterdir()} == before
 
 
