@@ -7,6 +7,11 @@ from importlib import import_module
 
 from agentlake.errors import UserError
 from agentlake.pipelines.cli.parser import make_parser
+from agentlake.pipelines.cli.standard_streams import (
+    give_up_stdout,
+    is_of_stdout,
+    make_ready,
+)
 from agentlake.pipelines.cli.width import clean
 
 OK, PROBLEMS, WRONG_USAGE, BROKEN_PIPE, INTERRUPTED = 0, 1, 2, 141, 130
@@ -16,6 +21,7 @@ def main(
     argv: Sequence[str] | None = None, environ: Mapping[str, str] | None = None
 ) -> int:
     """Run one command; the exit code. Both arguments default to the process's own."""
+    make_ready()
     parser = make_parser()
     args, unknown = parser.parse_known_args(argv)
     if unknown:
@@ -23,9 +29,6 @@ def main(
     if args.command is None:
         parser.print_help()
         return OK
-    for stream in (sys.stdout, sys.stderr):  # a terminal that cannot show a letter
-        if reconfigure := getattr(stream, "reconfigure", None):
-            reconfigure(errors="replace")
     warehouse = None
     try:
         from agentlake.pipelines.settings.open import open_settings
@@ -44,12 +47,16 @@ def main(
         print(f"agentlake: {_cleaned(error)}", file=sys.stderr)
         return WRONG_USAGE
     except BrokenPipeError:  # `| head` has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        give_up_stdout()
         return BROKEN_PIPE
     except KeyboardInterrupt:
         print(f"\nagentlake: stopped. {_after_stop(args.command)}", file=sys.stderr)
         return INTERRUPTED
     except Exception as error:
+        if isinstance(error, OSError) and is_of_stdout(error):
+            give_up_stdout()
+            print(f"agentlake: {_not_printed(error)}", file=sys.stderr)
+            return WRONG_USAGE
         from agentlake.pipelines.cli.trouble import explained
 
         if (text := explained(error, warehouse)) is None:
@@ -62,6 +69,13 @@ def main(
 def _cleaned(error: Exception) -> str:
     """Its lines without what could steer the terminal: errors quote what was read."""
     return "\n".join(map(clean, str(error).splitlines()))
+
+
+def _not_printed(error: OSError) -> str:
+    return (
+        f"the output could not be written: {error.strerror}. It goes where the shell"
+        " sends it (`> file`); what the command did in the warehouse stays."
+    )
 
 
 def _after_stop(command: str) -> str:

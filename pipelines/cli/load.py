@@ -14,6 +14,7 @@ from agentlake.errors import UserError
 from agentlake.pipelines import timing
 from agentlake.pipelines.cli.first_answer import print_first_answer
 from agentlake.pipelines.cli.places import places
+from agentlake.pipelines.cli.standard_streams import can_move
 from agentlake.pipelines.cli.table import Column, count, is_bold, render, size
 from agentlake.pipelines.cli.width import clean
 from agentlake.pipelines.ingest.report import LoadReport, SourceReport
@@ -35,7 +36,7 @@ _LEFT_OUT = (
 
 def run(args: Namespace, settings: Settings, environ: Mapping[str, str]) -> int:
     """Load, print, and tell by the exit code whether something needs a look."""
-    progress = Progress(wanted=not args.quiet and sys.stderr.isatty())
+    progress = Progress(wanted=not args.quiet and can_move(sys.stderr))
     is_first = not settings.warehouse.exists()
     try:
         result = sync(
