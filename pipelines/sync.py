@@ -93,6 +93,14 @@ def _plan(
     )
 
 
+class NothingMatchesError(UserError):
+    """No stream is the one that was asked for; `streams` are those that are there."""
+
+    def __init__(self, streams: Sequence[Stream]) -> None:
+        super().__init__("no history matches, so nothing was loaded.")
+        self.streams = streams
+
+
 def check_source(name: str, known: Collection[str]) -> None:
     """Raise UserError, with the nearest name, for a source that does not exist."""
     if name not in known:
@@ -112,7 +120,7 @@ def sync(
 ) -> SyncResult:
     """Load what changed and refresh the models.
 
-    `selects` limits the load to some streams; UserError if there is none such.
+    `selects` limits the load to some streams; NothingMatchesError if there is none.
     """
     found = plans(settings, environ, sources)
     listings: dict[str, Listing] = {}
@@ -126,9 +134,13 @@ def sync(
             if selects(stream)
         }
         if not only:
-            places = ", ".join(place for plan in found for place in plan.searched)
-            msg = f"no history matches, so nothing was loaded. Looked in {places}."
-            raise UserError(msg)
+            raise NothingMatchesError(
+                [
+                    stream
+                    for listing in listings.values()
+                    for _, stream in listing.streams.values()
+                ]
+            )
     return sync_plans(
         settings,
         found,

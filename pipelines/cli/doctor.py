@@ -91,6 +91,13 @@ def _verdict(health: Health) -> str:
     if health.unread:
         verb = "waits" if health.unread == 1 else "wait"
         return f"{counted(health.unread, 'stream')} {verb} for `agentlake load`."
+    if health.busy:
+        return "The warehouse is in use: whether anything waits for a load is unknown."
+    if not any(_is_here(one) for one in health.sources):
+        return (
+            f"No agent has left any history in {health.home}, and none is loaded."
+            " `agentlake demo` shows what it would look like."
+        )
     return "All is well."
 
 

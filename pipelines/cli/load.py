@@ -13,13 +13,14 @@ from agentlake.adapters.sdk.contract import Stream
 from agentlake.errors import UserError
 from agentlake.pipelines import timing
 from agentlake.pipelines.cli.first_answer import print_first_answer
+from agentlake.pipelines.cli.nearest import nearest
 from agentlake.pipelines.cli.places import places
 from agentlake.pipelines.cli.standard_streams import can_move
 from agentlake.pipelines.cli.table import Column, count, is_bold, render, size
 from agentlake.pipelines.cli.width import clean
 from agentlake.pipelines.ingest.report import LoadReport, SourceReport
 from agentlake.pipelines.settings.settings import Settings
-from agentlake.pipelines.sync import Selects, SyncResult, sync
+from agentlake.pipelines.sync import NothingMatchesError, Selects, SyncResult, sync
 
 _COLUMNS = [
     Column(title="source"),
@@ -47,6 +48,9 @@ def run(args: Namespace, settings: Settings, environ: Mapping[str, str]) -> int:
             on_progress=progress.loading,
             on_refresh=progress.refreshing,
         )
+    except NothingMatchesError as error:
+        msg = f"{error}{nearest(args.session, error.streams)}"
+        raise UserError(msg) from error
     finally:
         progress.clear()
     if args.json:

@@ -21,6 +21,7 @@ from agentlake.pipelines.cli.reports import (
 from agentlake.pipelines.cli.selection import Selection, selected
 from agentlake.pipelines.cli.table import (
     count,
+    counted,
     duration,
     first,
     is_bold,
@@ -79,7 +80,7 @@ def run(args: Namespace, settings: Settings, _: Mapping[str, str]) -> int:
             limit = args.limit or (None if args.all else _MOST_ROWS)
             if not show(connection, report, zone, limit=limit):
                 asked = as_days(since, until, zone)
-                why = _why_nothing(connection, selection, asked, zone)
+                why = _why_nothing(connection, report, selection, asked, zone)
                 print(why, file=sys.stderr)
         if report.has_cost:
             tell_costs(connection, is_table=args.format == "table")
@@ -153,11 +154,16 @@ def _bars(report: Report, found: Sequence[Mapping[str, Any]]) -> dict[int, Decim
 
 
 def _why_nothing(
-    connection: Connection, selection: Selection, asked: str, zone: str
+    connection: Connection, report: Report, selection: Selection, asked: str, zone: str
 ) -> str:
     of = f" of {selection}" if str(selection) else ""
     if not asked and not of:
-        return f"Nothing yet. {_TO_LOAD}"
+        counting = "select count(*) from meta.streams where records > 0"
+        ((streams,),) = connection.execute(counting).fetchall()
+        if streams:
+            verb = "holds" if streams == 1 else "hold"
+            return f"{counted(streams, 'loaded stream')} {verb} no {report.of}."
+        return f"Nothing yet: no history is loaded. {_TO_LOAD}"
     newest = f"""
         select cast(timezone('{zone}', max(called_at)) as date) from core.usage
         where is_chosen(source, session_id) and is_chosen_model(model)

@@ -23,6 +23,8 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     mart: str
     order: str
     shown: Sequence[Shown]
+    of: str = "billed calls"
+    """What its rows are made of, in words."""
     rows: str = "true"
     """Which rows of the mart it shows."""
     period: str | None = None
@@ -86,6 +88,7 @@ REPORTS = {
     "monthly": _period("month", "month_date", "month"),
     "session": Report(
         mart="marts.session_summary",
+        of="sessions in which anything was said or done",
         rows="calls > 0 or messages > 0 or tool_calls > 0",  # the others are empty
         order="updated_at desc nulls last, source, session_id",
         shown=[
@@ -129,6 +132,7 @@ REPORTS = {
     ),
     "tool": Report(
         mart="marts.tool_usage",
+        of="tool calls",
         order="calls desc, source, name",
         shown=[
             _SOURCE,
@@ -159,6 +163,7 @@ REPORTS = {
     ),
     "unit": Report(
         mart="marts.other_usage",
+        of="usage in other units than tokens, such as credits or requests",
         order="usage_date desc, source, unit, model nulls last",
         shown=[
             _text("usage_date", "date"),
