@@ -1,20 +1,28 @@
-"""The command line in an environment that has only what it cannot do without."""
+"""The wheel, in an environment that has only what it cannot do without."""
 
 import json
 import subprocess
 import sys
+import tarfile
 import tomllib
+import zipfile
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
+from support.distributions import ROOT, build, tracked
 from support.terminal import write_home
 
 pytestmark = pytest.mark.slow
 
-ROOT = Path(__file__).parents[2]
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text())
+PROJECT = SETTINGS["project"]
+FOLDERS = {
+    f"{folder}/": f"{name.replace('.', '/')}/"
+    for name, folder in SETTINGS["tool"]["setuptools"]["package-dir"].items()
+}
+NOT_FOR_USERS = ("fixtures/sources/", "fixtures/sql/", "fixtures/README.md")
 RUN = """
 import site, sys
 site.addsitedir(sys.argv[1])
@@ -43,10 +51,18 @@ def needed(requirement: Requirement, found: dict[str, Distribution]) -> None:
 
 
 @pytest.fixture(scope="module")
-def base(tmp_path_factory):
-    """A folder of packages: agentlake without extras, and what it needs."""
+def built(tmp_path_factory):
+    """The sdist and the wheel."""
+    return build(tmp_path_factory.mktemp("build"))
+
+
+@pytest.fixture(scope="module")
+def base(built, tmp_path_factory):
+    """A folder of packages: the wheel, and what it needs without extras."""
     folder = tmp_path_factory.mktemp("base")
-    found = {"agentlake": distribution("agentlake")}
+    with zipfile.ZipFile(built[1]) as wheel:
+        wheel.extractall(folder)
+    found: dict[str, Distribution] = {}
     for text in PROJECT["dependencies"]:
         needed(Requirement(text), found)
     for one in found.values():
@@ -76,6 +92,34 @@ def run(base, home, *words):
     )
 
 
+def for_users():
+    """What is installed: every file of a package's folder, of fixtures the demo's."""
+    for name in tracked():
+        for folder, package in FOLDERS.items():
+            if name.startswith(folder) and not name.startswith(NOT_FOR_USERS):
+                yield name, package + name.removeprefix(folder)
+
+
+def test_a_wheel_holds_the_packages_and_nothing_else(built):
+    with zipfile.ZipFile(built[1]) as wheel:
+        names = {it for it in wheel.namelist() if not it.endswith("/")}
+        (entry,) = (it for it in names if it.endswith("/entry_points.txt"))
+        assert "agentlake = agentlake.pipelines.cli:main" in wheel.read(entry).decode()
+        licence = entry.replace("entry_points.txt", "licenses/LICENSE")
+        assert licence in names
+    ours = {it for it in names if ".dist-info/" not in it}
+    assert ours == {installed for _, installed in for_users()}
+
+
+def test_an_sdist_holds_what_the_wheel_is_built_from(built):
+    with tarfile.open(built[0]) as packed:
+        names = {it.name.partition("/")[2] for it in packed.getmembers() if it.isfile()}
+    needed_to_build = {"pyproject.toml", "README.md", "LICENSE"}
+    made_by_setuptools = {"PKG-INFO", "setup.cfg"}
+    ours = {it for it in names if ".egg-info/" not in it} - made_by_setuptools
+    assert ours == {name for name, _ in for_users()} | needed_to_build
+
+
 def test_the_base_has_neither_dagster_nor_marimo(base):
     names = {path.name for path in base.iterdir()}
     assert {"duckdb", "polars", "pandera"} <= names
@@ -96,6 +140,13 @@ def test_load_report_sql_doctor_and_verify_need_no_more(base, home):
         done = run(base, home, *words)
         assert done.returncode == 0, done.stderr
         assert said in done.stdout
+
+
+def test_the_demo_is_in_the_wheel(base, home):
+    done = run(base, home, "demo")
+    assert done.returncode == 0, done.stderr
+    assert "agentlake report model" in done.stdout + done.stderr
+    assert "gpt-5.3-codex" in done.stdout
 
 
 def test_the_ui_says_how_to_get_dagster(base, home):
