@@ -35,11 +35,15 @@ class Replay:
         *lines, last = data.split(b"\n")
         for line in lines:
             self._line(line)
-        for change in _whole(last):  # it may not be written to its end
+        changes = list(_whole(last))  # it may not be written to its end
+        for change in changes:
             self._change(change)
         if self.state is None:
-            msg = "a log of changes without a state to begin with"
-            raise Unreadable(msg)
+            if not (lines or changes):
+                msg = "a log of changes without a state to begin with"
+                raise Unreadable(msg)
+            self.damaged.append(data)
+            self.state = {}
 
     def _line(self, line: bytes) -> None:
         if not line.strip(b"\0 \t\r"):
@@ -71,7 +75,7 @@ class Replay:
 
     def _change(self, change: dict[str, Any]) -> None:
         kind, path, value = change.get("kind"), change.get("k"), change.get("v")
-        if kind == _WHOLE:
+        if kind == _WHOLE and isinstance(value, dict):
             self.state = value
             self._lost.clear()
             self._shifted.clear()

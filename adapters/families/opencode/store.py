@@ -70,7 +70,7 @@ def message_data(version: str, order: str) -> str:
     case when json_valid(message.data) then json_set(
         json_remove(message.data, '$.summary.diffs'),
         '$.version',
-        {version},
+        {_no_blob(version)},
         '$.parts',
         (
             select json_group_array(json(it)) from (
@@ -97,6 +97,11 @@ def message_data(version: str, order: str) -> str:
             ) where it is not null
         )
     ) else message.data end"""
+
+
+def _no_blob(value: str) -> str:
+    """SQL for a value that JSON may not be able to hold, as a text then."""
+    return f"(case when typeof({value}) = 'blob' then hex({value}) else {value} end)"
 
 
 SECRET_OR_LARGE = ("share_url", "summary_diffs", "permission", "revert", "metadata")

@@ -5,6 +5,7 @@ record of this id before it.
 grain   source, stream_id, generation, seq, part
 why     What is later than the one before it, after its end or after what a user or a tool
         said to it, and of another prompt, is another reply, whatever its id.
+        What has no output yet is no end, whatever it says.
         Most ids are long, and have one prompt and one end: they are not looked at.
 */
 with
@@ -21,16 +22,9 @@ with
             nullif(request_id, '') as request_id,
             record_id,
             called_at,
-            coalesce(is_final, false) as is_final,
+            coalesce(is_final and output_tokens > 0, false) as is_final,
             coalesce(output_tokens, 0) as output_tokens,
-            nullif(
-                struct_pack(
-                    input := coalesce(input_tokens, 0),
-                    cache_read := coalesce(cache_read_tokens, 0),
-                    cache_write := coalesce(cache_write_tokens, 0)
-                ),
-                struct_pack(input := 0, cache_read := 0, cache_write := 0)
-            ) as prompt
+            nullif(prompt_of(usage), 0) as prompt
         from staging.usage
         where
             kind = 'call'
@@ -101,6 +95,9 @@ select
     coalesce(request_id, lag(request_id) over walk) is null as has_no_request,
     coalesce(request_id = lag(request_id) over walk, false) as is_same_request,
     coalesce(lag(is_final) over walk, false) as follows_end,
+    coalesce(
+        not lag(is_final) over walk and lag(output_tokens) over walk = 0, false
+    ) as follows_start,
     coalesce(said_seq > lag(seq) over walk, false) as follows_word,
     coalesce(prompt_seq > lag(seq) over walk, false) as follows_prompt
 from walked

@@ -7,7 +7,8 @@ key     source, session_id
 why     A gateway may give all replies one id. A copy keeps the time of its original; so
         what was written at another time is another reply, if it came after the end of
         the one before it, or after what a user or a tool said to it, with another
-        prompt. No short id is unique, so a prompt between two is enough there. Records
+        prompt; a record without any output, of a reply that goes on, tells no end of
+        it. No short id is unique, so a prompt between two is enough there. Records
         of one reply may stand on both sides of a tool's result, with the
         same prompt, or tell it only in the end.
 */
@@ -21,7 +22,7 @@ with
                     is_other
                     and if(
                         follows_word,
-                        follows_end or has_no_request,
+                        follows_end or (has_no_request and not follows_start),
                         follows_end and not is_same_request
                     )
                 )
