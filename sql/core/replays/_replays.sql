@@ -3,6 +3,7 @@ One row per stream whose beginning repeats another session: records from head_se
 and before own_from_seq are copies.
 
 grain   source, stream_id, generation
+columns rule (base | ordinal | turns | totals | orphan)  Which rule said where its own records begin.
 why     A forked or spawned thread begins with a copy of its parent's history, stamped
         with the time of the fork, running totals included. The first rule that
         applies says where its own records begin:
