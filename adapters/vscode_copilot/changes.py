@@ -26,6 +26,8 @@ class Replay:
         self.state: Any = None
         self.damaged: list[bytes] = []
         """Lines, or parts of them, that are no changes."""
+        self._is_odd = False
+        """Whether a change is none that is known: it may have been the state."""
         self.displaced = 0
         """Changes that were left out: where they belong is not known."""
         self._lost: set[tuple[Any, ...]] = set()
@@ -35,11 +37,10 @@ class Replay:
         *lines, last = data.split(b"\n")
         for line in lines:
             self._line(line)
-        changes = list(_whole(last))  # it may not be written to its end
-        for change in changes:
+        for change in _whole(last):  # it may not be written to its end
             self._change(change)
         if self.state is None:
-            if not (lines or changes):
+            if not self._is_odd:
                 msg = "a log of changes without a state to begin with"
                 raise Unreadable(msg)
             self.damaged.append(data)
@@ -88,6 +89,8 @@ class Replay:
                 self._apply(kind, path, value, keep)
             except (LookupError, TypeError):
                 return  # it leads nowhere, and changes nothing
+        else:
+            self._is_odd = True
 
     def _apply(self, kind: Any, path: list[Any], value: Any, keep: Any) -> None:
         holder = self.state
