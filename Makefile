@@ -8,7 +8,7 @@ PIP    := $(BIN)/python -m pip install -qq --no-compile --disable-pip-version-ch
 LOCKED := --no-deps --require-hashes -r requirements.lock
 
 .DEFAULT_GOAL := help
-.PHONY: help load demo ui test test-slow check fmt-check lint types layers sql fmt accept bench second-opinion lock notebook docs pages links
+.PHONY: help load demo ui test test-slow faults fuzz soak check fmt-check lint types layers sql fmt accept bench second-opinion lock notebook docs pages links
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -26,6 +26,12 @@ test: $(READY)  ## run the fast tests, on all cores (ARGS="-k codex -x", ...)
 	@$(BIN)/pytest -q -n auto -m "not slow" $(ARGS)
 test-slow: $(READY)  ## the others: real writers, kills, Dagster, the notebook (minutes)
 	@$(BIN)/pytest -q -n auto -m slow $(ARGS)
+faults: $(READY)  ## fail, kill or fill the disk at 60 changes of files per command (FAULTS=all: at each, hours)
+	@AGENTLAKE_FAULTS=$(or $(FAULTS),60) $(BIN)/pytest -q -n auto tests/faults $(ARGS)
+fuzz: $(READY)  ## read spoiled homes of all sources for ten minutes (ARGS="--seconds 36000 --seed 7")
+	@$(BIN)/python benchmarks/fuzz.py $(ARGS)
+soak: $(READY)  ## play homes back for an hour, with kills and readers (ARGS="--under ui --seed 7")
+	@$(BIN)/python benchmarks/soak.py $(ARGS)
 check: fmt-check lint types layers sql test test-slow  ## everything that CI checks
 fmt-check: $(READY)  ## is everything formatted?
 	@$(BIN)/ruff format --check --quiet . && $(BIN)/sqlfmt --check --quiet sql docs/queries
