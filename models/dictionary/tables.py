@@ -57,14 +57,6 @@ META = {
         "streams": Entry("Streams that were read."),
         "records": Entry("Records that are new in raw."),
         "bytes": Entry("Size of these records.", unit="bytes"),
-        "machine_id": Entry(
-            "The machine on which it ran; null: before machines were noted."
-        ),
-    },
-    "meta.machines": {
-        "machine_id": Entry("The id that the machine made for itself."),
-        "name": Entry("What it is called: its host name, unless somebody renamed it."),
-        "first_loaded_at": Entry("When its first load into this warehouse ran."),
     },
     "meta.rejects": {
         "byte_offset": RAW["byte_offset"],

@@ -16,7 +16,6 @@ from agentlake.pipelines.ingest.reason import bounded_reason
 from agentlake.pipelines.ingest.report import LoadReport, Part
 from agentlake.pipelines.ingest.supersede import gone_facts, has_bill, supersede
 from agentlake.pipelines.warehouse.connect import Connection, transaction
-from agentlake.pipelines.warehouse.identity import note_machine
 
 COMMIT_BYTES = 48 << 20
 COMMIT_RECORDS = 60_000
@@ -151,10 +150,8 @@ class Writer:
 
 def record_load(connection: Connection, part: Part) -> None:
     """Write the row of this transaction of a load; inside it."""
-    note_machine(connection)
     connection.execute(
-        "insert into meta.loads values"
-        " ($1, $2, now(), $3, $4, $5, $6, getvariable('machine_id'))",
+        "insert into meta.loads values ($1, $2, now(), $3, $4, $5, $6)",
         [part.load_id, part.started_at, *part.counts],
     )
 

@@ -25,7 +25,6 @@ from agentlake.pipelines.warehouse.files import (
     refuse_inner,
     vault_of,
 )
-from agentlake.pipelines.warehouse.identity import introduce_machine
 from agentlake.pipelines.warehouse.memory import bounded, sweep
 from agentlake.pipelines.warehouse.publish import adopt
 
@@ -61,7 +60,6 @@ def writing(path: Path, *, wait_s: float = 10.0) -> Iterator[Connection]:
             _patiently(path, wait_s, lambda: begin(vault), vault)
         attach(connection, path, vault, NAME, wait_s=wait_s)
         connection.execute(f"use {NAME}")
-        introduce_machine(connection, path)
         connection.execute("set checkpoint_threshold = '256MB'")
         connection.execute("set preserve_insertion_order = false")
         sweep(path)

@@ -15,7 +15,7 @@ from agentlake.errors import UserError
 _VAULT = ".vault"
 _OURS = re.compile(
     r"\.(?P<name>.+?)(?:\.vault)?(?P<suffix>\.[^.]+)?"
-    r"\.(?:copying|stepping|spare|old|compacted|adopted|new|machine|\d+\.spill)"
+    r"\.(?:copying|stepping|spare|old|compacted|adopted|new|\d+\.spill)"
 )
 _MAGIC, _MAGIC_AT = b"DUCK", 8
 _OWN_TABLE = "meta.streams"

@@ -4,7 +4,6 @@
 """
 
 import hashlib
-import uuid
 from collections.abc import Iterable, Mapping
 
 import duckdb
@@ -13,7 +12,6 @@ from agentlake.models.fact import Fact
 from agentlake.models.table import FACTS, Column, columns, stored_columns
 from agentlake.pipelines.literal import literal
 from agentlake.pipelines.warehouse.connect import Connection, transaction
-from agentlake.pipelines.warehouse.identity import WAREHOUSE_ID
 from agentlake.pipelines.warehouse.meta import store, stored
 
 LONG_TEXT = frozenset({"text", "input", "payload", "result_text"})
@@ -48,14 +46,7 @@ META_TABLES = {
         """
         load_id bigint not null, started_at timestamptz not null,
         finished_at timestamptz, streams bigint not null, records bigint not null,
-        bytes bigint not null, rejects bigint not null, machine_id varchar
-        """,
-    ),
-    "meta.machines": (
-        "One row per machine on which something of this warehouse was read.",
-        """
-        machine_id varchar not null, name varchar not null,
-        first_loaded_at timestamptz not null
+        bytes bigint not null, rejects bigint not null
         """,
     ),
     "meta.rejects": (
@@ -149,10 +140,7 @@ META_TABLES = {
 }
 """Per table: what a row is, and its columns."""
 
-_ADDED = {
-    "meta.streams": ("beside varchar",),
-    "meta.loads": ("machine_id varchar",),
-}
+_ADDED = {"meta.streams": ("beside varchar",)}
 """Columns that files made by earlier versions do not have."""
 
 _RAW = """
@@ -204,8 +192,6 @@ def ensure(connection: Connection, sources: Iterable[str]) -> None:
         _create(connection, tables)
         _drop_outdated_facts(connection)
         _create(connection, facts)
-        if stored(connection, WAREHOUSE_ID) is None:
-            store(connection, WAREHOUSE_ID, uuid.uuid4().hex)
         store(connection, _STAMP, stamp)
         store(connection, _PRICE_STAMP, prices)
 

@@ -991,7 +991,7 @@ def test_verify_of_the_files_tells_what_changed_unseen(own):
 def test_verify_of_what_is_not_up_to_date_says_so(terminal):
     with writing(terminal.warehouse) as connection:
         connection.execute(
-            "insert into meta.loads values (99, now(), now(), 0, 0, 0, 0, null)"
+            "insert into meta.loads values (99, now(), now(), 0, 0, 0, 0)"
         )
     publish(terminal.warehouse)
     assert terminal("verify") == 2

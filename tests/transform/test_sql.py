@@ -526,7 +526,7 @@ def test_whatever_ties_sessions_together_a_refresh_equals_a_full_rebuild(lake):
                 f" load_id from staging.{table} where load_id = {load_id}"
             )
         connection.execute(
-            "insert into meta.loads values ($1, now(), now(), 0, 0, 0, 0, null)",
+            "insert into meta.loads values ($1, now(), now(), 0, 0, 0, 0)",
             [load_id],
         )
         refreshed(connection)
