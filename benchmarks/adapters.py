@@ -9,13 +9,15 @@ unchanged  a stream that nobody has written to is recognized
 discover   50 streams are found and signed, one case's folder after the other
 """
 
-import shutil
 import sqlite3
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+
+from homes import plan_of
+from playback import finish
 
 from agentlake.adapters.registry import adapters
 from agentlake.adapters.sdk.conformance import records_of, streams_of
@@ -24,8 +26,6 @@ from agentlake.adapters.sdk.readers import jsonl
 from agentlake.adapters.sdk.run import facts_of
 from agentlake.fixtures import FIXTURES_DIR
 from agentlake.pipelines.ingest.signature import signature_of
-from agentlake.pipelines.settings.places import resolve_roots
-from agentlake.pipelines.settings.settings import load_settings
 
 BARS_MS = {"parse": 50.0, "append": 10.0, "unchanged": 1.0, "discover": 50.0}
 _MEGABYTE = 1_000_000
@@ -34,9 +34,9 @@ _ROUNDS_S = 0.3
 _Row = tuple[str, str, str, bool]
 
 
-def adapter_rows(sources: Sequence[str] = ()) -> Iterator[_Row]:
+def adapter_rows() -> Iterator[_Row]:
     """What was measured, how long it took, the bar, and whether it is met."""
-    for source, took_ms in measured(sources):
+    for source, took_ms in measured():
         shown = ", ".join(f"{name} {ms:.2f}" for name, ms in took_ms.items())
         is_met = all(ms < BARS_MS[name] for name, ms in took_ms.items())
         yield source, f"{shown} ms", "", is_met
@@ -48,28 +48,16 @@ def measured(sources: Sequence[str] = ()) -> Iterator[tuple[str, dict[str, float
         if sources and source not in sources:
             continue
         with tempfile.TemporaryDirectory() as scratch:
-            roots = list(_roots(source, adapter, Path(scratch)))
+            roots = list(_roots(source, Path(scratch)))
             yield source, _measured(adapter, roots)
 
 
-def _roots(source: str, adapter: Adapter, scratch: Path) -> Iterator[Path]:
+def _roots(source: str, scratch: Path) -> Iterator[Path]:
     """The folders of the agent in each of its cases, with databases made."""
     for case in sorted(FIXTURES_DIR.glob(f"sources/{source}/*/home")):
         home = scratch / case.parent.name
-        shutil.copytree(case, home, copy_function=shutil.copy)
-        for script in home.rglob("*.sql"):
-            with sqlite3.connect(script.with_suffix("")) as database:
-                database.executescript(script.read_text("utf-8"))
-            script.unlink()
-        environ = {"HOME": str(home)}
-        settings = load_settings(
-            config=None,
-            home=home,
-            warehouse=None,
-            environ=environ,
-            known_sources=adapters(),
-        )
-        yield from resolve_roots(adapter.ROOTS, settings, source, environ)
+        finish(case, home)
+        yield from plan_of(source, home).roots
 
 
 def _measured(adapter: Adapter, roots: Sequence[Path]) -> dict[str, float]:

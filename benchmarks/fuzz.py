@@ -22,10 +22,10 @@ import traceback
 from collections import Counter
 from pathlib import Path
 
+from homes import plan_of
 from playback import finish
 from spoil import Choice, damage, odd_value
 
-from agentlake.adapters.registry import adapters
 from agentlake.adapters.sdk.conformance import records_of
 from agentlake.adapters.sdk.readers.chunks import NEEDS, chunks
 from agentlake.adapters.sdk.run import facts_of
@@ -35,9 +35,7 @@ from agentlake.fixtures import FIXTURES_DIR
 from agentlake.models.usage import Usage
 from agentlake.pipelines.cli import main as command
 from agentlake.pipelines.ingest.batch import Batch, Origin
-from agentlake.pipelines.ingest.listing import SourcePlan, list_streams
-from agentlake.pipelines.settings.places import resolve_roots
-from agentlake.pipelines.settings.settings import load_settings
+from agentlake.pipelines.ingest.listing import list_streams
 
 DAMAGES = 0.2
 """The part of homes in which a file is damaged as a whole."""
@@ -87,20 +85,6 @@ def read_again(adapter, stream):
         cursor = json.loads(json.dumps(chunk.cursor))
     for chunk in chunks(adapter, stream, stream.path, cursor, {}):
         json.dumps(chunk.cursor)
-
-
-def plan_of(source, home):
-    environ = {"HOME": str(home)}
-    settings = load_settings(
-        config=None,
-        home=home,
-        warehouse=None,
-        environ=environ,
-        known_sources=adapters(),
-    )
-    adapter = adapters()[source]
-    roots = resolve_roots(adapter.ROOTS, settings, source, environ)
-    return SourcePlan(adapter=adapter, roots=roots)
 
 
 class Fuzz:

@@ -20,6 +20,7 @@ Missing: conversations in .pb files, which are encrypted: only their log and wha
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 
 from agentlake.adapters.antigravity import facts, steps, transcripts
 from agentlake.adapters.sdk.contract import (
@@ -109,15 +110,22 @@ def explode(stream: Stream, data: bytes) -> Iterable[Keyed]:
 
 def parse(record: Record) -> Iterable[Fact | Reject]:
     """A row of one of three tables, a step of a log, or something that was typed."""
-    path = posix_path(record.stream.path)
     if record.stream.reader == "json_document":
         return transcripts.facts(record)
-    if path.suffix == ".jsonl":
+    conversation, suffix = _name(record.stream.path)
+    if suffix == ".jsonl":
         return facts.typed(record)
     match record.key.partition("/")[0]:
         case "gen_metadata":
-            return facts.usage(path.stem, record)
+            return facts.usage(conversation, record)
         case "steps":
-            return facts.step(path.stem, record)
+            return facts.step(conversation, record)
         case _:
-            return facts.conversation(path.stem, record)
+            return facts.conversation(conversation, record)
+
+
+@lru_cache(maxsize=4096)
+def _name(path: str) -> tuple[str, str]:
+    """The name of a stream's file in two, its suffix apart; asked for each record."""
+    name = posix_path(path)
+    return name.stem, name.suffix

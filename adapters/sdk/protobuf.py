@@ -37,11 +37,17 @@ class Fields:
         return fields, None
 
     def _read(self, data: bytes) -> None:
-        at = 0
-        while at < len(data):
-            tag, at = _varint(data, at)
+        at, end, values = 0, len(data), self._values
+        while at < end:
+            if (tag := data[at]) < _MORE:  # most are of one byte
+                at += 1
+            else:
+                tag, at = _varint(data, at)
             value, at = _value(data, at, tag & 7)
-            self._values.setdefault(tag >> 3, []).append(value)
+            if (number := tag >> 3) in values:
+                values[number].append(value)
+            else:
+                values[number] = [value]
 
     def __contains__(self, number: int) -> bool:
         return number in self._values
