@@ -95,9 +95,7 @@ select
     coalesce(request_id, lag(request_id) over walk) is null as has_no_request,
     coalesce(request_id = lag(request_id) over walk, false) as is_same_request,
     coalesce(lag(is_final) over walk, false) as follows_end,
-    coalesce(
-        not lag(is_final) over walk and lag(output_tokens) over walk = 0, false
-    ) as follows_start,
+    coalesce(lag(output_tokens) over walk = 0, false) as follows_start,
     coalesce(said_seq > lag(seq) over walk, false) as follows_word,
     coalesce(prompt_seq > lag(seq) over walk, false) as follows_prompt
 from walked
