@@ -1,13 +1,10 @@
 """A page of another site, in a real browser, gets nothing from our servers."""
 
-import functools
-import http.server
 import json
-import threading
 
 import pytest
 from support.browser import browser_page
-from support.servers import served
+from support.servers import folder_served, served
 from support.warehouses import like
 
 pytestmark = pytest.mark.slow
@@ -53,17 +50,8 @@ def evil(tmp_path):
     """A site of somebody else, under another name of this machine."""
     folder = tmp_path / "evil"
     folder.mkdir()
-    handler = functools.partial(Quiet, directory=str(folder))
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield folder, f"http://localhost:{server.server_port}"
-    server.shutdown()
-    server.server_close()
-
-
-class Quiet(http.server.SimpleHTTPRequestHandler):
-    def log_message(self, *_):
-        pass
+    with folder_served(folder) as port:
+        yield folder, f"http://localhost:{port}"
 
 
 def attack(evil, url):

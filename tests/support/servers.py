@@ -1,10 +1,13 @@
 """Our servers as processes: `agentlake ui` and `agentlake notebook`, until the end."""
 
+import functools
+import http.server
 import os
 import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 import urllib.error
 import urllib.request
@@ -60,3 +63,21 @@ def _answers(url):
         return True
     except OSError:
         return False
+
+
+class _Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+
+
+@contextmanager
+def folder_served(folder):
+    """The port at which the files of a folder are a site."""
+    handler = functools.partial(_Quiet, directory=str(folder))
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield server.server_port
+    finally:
+        server.shutdown()
+        server.server_close()
