@@ -70,7 +70,9 @@ def parts_of(
     content: str | Sequence[P | str] | None, part: Callable[..., P]
 ) -> list[P]:
     """The parts of a content; a bare text is one, which `part` makes of it."""
-    items = [content] if isinstance(content, str) and content else content or ()
+    if not content:
+        return []
+    items = [content] if isinstance(content, str) else content
     return [
         part(type="text", text=one) if isinstance(one, str) else one for one in items
     ]

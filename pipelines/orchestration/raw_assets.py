@@ -14,6 +14,7 @@ import dagster as dg
 import msgspec
 
 from agentlake.adapters.sdk.contract import Adapter
+from agentlake.adapters.sdk.introduced import introduced
 from agentlake.pipelines.ingest.changes import Baseline, baseline_after, changes
 from agentlake.pipelines.ingest.checkpoint import stream_id
 from agentlake.pipelines.ingest.loader import load
@@ -65,13 +66,10 @@ def raw_asset(source: str, adapter: Adapter, types: Types) -> dg.AssetsDefinitio
     """The asset that loads one source, and no other."""
     key = dg.AssetKey(["raw", source])
     page = inspect.getdoc(adapter) or ""
+    agent = introduced(adapter)
     spec = dg.AssetSpec(
         key,
-        description=_DESCRIPTION.format(
-            icon=getattr(adapter, "ICON", ""),
-            name=getattr(adapter, "NAME", source),
-            page=page,
-        ).lstrip(),
+        description=_DESCRIPTION.format(icon=agent.icon, name=agent.name, page=page),
         group_name="raw",
         owners=OWNERS,
         kinds={"python", "duckdb"},

@@ -13,6 +13,7 @@ from dagster import DagsterEventType, DagsterRunStatus
 
 from agentlake.pipelines import timing
 from agentlake.pipelines.orchestration.tags import BY
+from agentlake.pipelines.processes import is_running
 from agentlake.pipelines.warehouse.one_ui import PID
 
 UNFINISHED = [
@@ -68,12 +69,8 @@ def lives(pid: int, since: float) -> bool:
     Numbers are given again, after a restart of the machine very soon: a process that
     began later is another one.
     """
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
+    if not is_running(pid):
         return False
-    except OSError:  # it is there, and not ours
-        pass
     began = _began(pid)
     return began is None or began <= since + timing.CLOCK_SLACK_S
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import duckdb
 
 from agentlake.pipelines.literal import literal
-from agentlake.pipelines.warehouse.copy_closed import log_of, new_of
+from agentlake.pipelines.warehouse.copy_closed import keep, log_of, new_of
 
 # Files that DuckDB 1.5 clients (the CLI, BI tools) can read as well.
 _STORAGE_VERSION = "v1.5.0"
@@ -64,15 +64,6 @@ def is_unfinished(vault: Path) -> bool:
     except duckdb.Error:
         return True
     return False
-
-
-def keep(path: Path) -> None:
-    """Have a file or a folder on the disk before anything depends on it."""
-    file = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(file)
-    finally:
-        os.close(file)
 
 
 @contextmanager

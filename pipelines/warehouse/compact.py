@@ -13,9 +13,8 @@ import duckdb
 import msgspec
 
 from agentlake.pipelines import timing
-from agentlake.pipelines.warehouse.begin import keep
 from agentlake.pipelines.warehouse.connect import NAME, Connection, attach, writing
-from agentlake.pipelines.warehouse.copy_closed import log_of
+from agentlake.pipelines.warehouse.copy_closed import keep, log_of
 from agentlake.pipelines.warehouse.files import vault_of
 
 _SHARE = 0.5

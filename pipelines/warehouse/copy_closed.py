@@ -130,11 +130,11 @@ def _copy(source: Path, target: Path, wait_s: float, how: str, asker: int) -> in
     log_of(target).unlink(missing_ok=True)
     new.replace(target)
     mark_of(target).unlink(missing_ok=True)
-    _keep(target.parent)
+    keep(target.parent)
     return 0
 
 
-def _keep(path: Path) -> None:
+def keep(path: Path) -> None:
     """Have a file or a folder on the disk before anything depends on it."""
     file = os.open(path, os.O_RDONLY)
     try:
@@ -248,7 +248,7 @@ def _stepped(read: int, target: Path, status: os.stat_result) -> bool:
         mark = mark_of(target)
         compared = _BLOCK if mark.exists() else _CHECKSUM
         os.close(_own_file(mark))
-        _keep(mark.parent)
+        keep(mark.parent)
         for at in range(_FIRST_BLOCK, status.st_size, _BLOCK):
             if os.pread(read, compared, at) != os.pread(write, compared, at):
                 _put(write, os.pread(read, _BLOCK, at), at)

@@ -14,6 +14,7 @@ from pathlib import Path
 import duckdb
 
 from agentlake.pipelines.literal import literal
+from agentlake.pipelines.processes import is_running
 
 MOST_BYTES = 1 << 30
 """With 640 MB, the first load of 10 GB of logs ended for want of memory."""
@@ -56,15 +57,5 @@ def sweep(path: Path) -> None:
     """Remove what processes left that were killed."""
     for folder in path.parent.glob(f".{path.name}.*.spill"):
         found = _PID.search(folder.name)
-        if found and not _is_alive(int(found["pid"])):
+        if found and not is_running(int(found["pid"])):
             shutil.rmtree(folder, ignore_errors=True)
-
-
-def _is_alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:  # somebody else's
-        return True
-    return True

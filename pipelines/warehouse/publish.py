@@ -18,7 +18,7 @@ from agentlake.pipelines.warehouse import copy_closed
 from agentlake.pipelines.warehouse.files import vault_of
 
 _SHARE = 10
-"""At leisure, publishing takes one part in so many of the time."""
+"""Throttled, publishing takes one part in so many of the time."""
 
 
 def publish(path: Path, *, throttled: bool = False) -> None:
@@ -52,7 +52,7 @@ def publish_meanwhile(path: Path) -> None:
 
 
 def rest_s(path: Path) -> float:
-    """How long to wait, after the last copy, for the next one at leisure."""
+    """How long to wait, after the last copy, for the next one, throttled."""
     guard = copy_closed.guard_of(path)
     try:
         took, ended = float(guard.read_text() or 0), guard.stat().st_mtime
